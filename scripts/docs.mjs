@@ -22,6 +22,8 @@ const table = (head, rows) => [
   ...rows.map((row) => cells(...row)),
 ]
 const code = (text) => (text === '' ? '' : `\`${text}\``)
+/** A default as it is written; or in words, which are not code. */
+const defaultOf = (row) => (row.defaultText === String(row.default) ? code(row.defaultText) : row.defaultText)
 const page = (title, ...lines) => `# ${title}\n\n${lines.flat(3).join('\n')}\n\n${NOTE}\n`
 
 // Settings
@@ -33,7 +35,7 @@ const fileOnly = settingRows.filter((row) => !isInputAndFlag(row))
 export function inputsTable() {
   return table(
     ['group', 'input', 'default', 'meaning'],
-    inputs.map((row) => [row.group, code(row.input), code(row.defaultText), row.description]),
+    inputs.map((row) => [row.group, code(row.input), defaultOf(row), row.description]),
   )
 }
 
@@ -44,8 +46,8 @@ export function keysTable() {
     [...inputs, ...fileOnly].map((row) => [
       code(row.key),
       row.values.length > 0 ? row.values.map(code).join(', ') : row.kind,
-      code(row.defaultText),
-      row.values.length > 0 ? row.description.replace(/ \([^()]*\)\.$/, '.') : row.description,
+      defaultOf(row),
+      row.values.length > 0 ? `${row.about}.` : row.description,
     ]),
   )
 }
@@ -54,18 +56,16 @@ async function inputsPage() {
   const { outputs } = parse(await readFile(new URL('action.yml', ROOT), 'utf8'))
   return page(
     'Inputs and outputs of the action',
-    'Everything that a step `uses: ralph/action` takes under `with:`, and what it gives back. An input wins over `ralph.config.yml`, and that',
-    'file wins over the default. Each input is also a flag of [`ralph`](commands.md) and, in camelCase, a key of the',
-    '[configuration file](configuration.md).',
+    'This page lists the inputs that you can write under `with:` in a step `uses: ralph/action`, and the outputs that the step gives to later steps. Each input is also a',
+    'flag of [`ralph`](commands.md) and, in camelCase, a key of the [configuration file](configuration.md). An input takes precedence over that file.',
     '',
     inputsTable(),
     '',
-    'Inputs marked *later* are read and checked, and have no effect in this version. [Gates](../gates.md), [services](../services.md) and',
-    '[notify](../notify.md) have pages of their own.',
+    '[Gates](../gates.md), [services](../services.md) and [notify](../notify.md) have their own pages.',
     '',
     '## Outputs',
     '',
-    'None is set where the job had nothing to do.',
+    'If the job had nothing to do, all outputs are empty.',
     '',
     table(
       ['output', 'meaning'],
@@ -77,11 +77,12 @@ async function inputsPage() {
 function configurationPage() {
   return page(
     'The configuration file',
-    'Every key of `ralph.config.yml` (or `.yaml`, `.json`), which stands at the top of the repository. All keys are optional. In CI the file is read from',
-    'the base branch, so that no branch of a feature can change it; the one on the default branch may name that base by `baseBranch`. On the',
-    "command line the file in your checkout counts; where that is the feature's branch, and the base branch has another by now, a warning says so.",
+    'This page lists the keys of `ralph.config.yml` (or `.yaml`, `.json`), the file with your settings at the top of the repository. All keys are optional.',
     '',
-    'An editor completes and checks it with this first line (JSON: a key `$schema`):',
+    "- **In CI,** Ralph reads the file from the base branch, so a feature's branch cannot change it. The file on the default branch can name another base branch with `baseBranch`.",
+    "- **On the command line,** Ralph reads the file in your checkout. On the feature's branch, Ralph warns you if the base branch has another version of the file.",
+    '',
+    'With this first line, an editor completes and checks the file (in JSON, use a key `$schema`):',
     '',
     '```yaml',
     '# yaml-language-server: $schema=https://raw.githubusercontent.com/ralph/action/v1/schemas/ralph.config.schema.json',
@@ -89,16 +90,15 @@ function configurationPage() {
     '  test: npm test',
     '```',
     '',
-    '`${NAME}` in a value is replaced from the environment of the job. A flag wins over an [input](inputs.md), an input over the file, the file over the',
-    'default. `ralph validate` tells every mistake at once. An example with most keys: [ralph.config.yaml](../../examples/ralph.config.yaml).',
+    "If a value has `${NAME}`, Ralph replaces it by the variable of the job's environment. A flag takes precedence over an [input](inputs.md), an input over the file, and the file over the",
+    'default. `ralph validate` lists all mistakes in the file. [ralph.config.yaml](../../examples/ralph.config.yaml) is an example with most keys.',
     '',
     keysTable(),
     '',
-    `The last ${fileOnly.length} keys, from \`${fileOnly[0].key}\` on, stand in the file alone; every other one is an input and a flag, too. More on`,
+    `You can write the last ${fileOnly.length} keys, from \`${fileOnly[0].key}\` on, only in this file. Every other key is also an input and a flag. These settings have their own pages:`,
     '[gates](../gates.md), [services](../services.md), [steps](../steps.md), [browser checks](../browser.md), [notify](../notify.md).',
     '',
-    'A `ralph.config.json` of the agent-agnostic Ralph CLI is read, too: `provider`, `verify` and `maxRetries` as the keys that stand for them',
-    '([how](../migrate/agnostic-cli.md)).',
+    'Ralph also reads the `ralph.config.json` of the agent-agnostic Ralph CLI, with its `provider`, `verify` and `maxRetries` ([how](../migrate/agnostic-cli.md)).',
   )
 }
 
@@ -113,14 +113,14 @@ const groupsOf = (name) => [
 ]
 const allOf = (group) => flagTable().filter((flag) => isListed(flag) && flag.group === group)
 
-/** The settings that a command takes: whole groups by their name, parts of one by their flags. */
+/** The settings that a command takes: parts of a group by their flags, and whole groups by their name. */
 function settingsOf(name) {
   const taken = (flag) => CLI_COMMANDS[name].settings(flag)
-  return groupsOf(name).map((group) => {
-    const [all, some] = [allOf(group), allOf(group).filter(taken)]
-    const flags = some.map(({ flag }) => code(flag)).join(', ')
-    return all.length === some.length && all.length > 3 ? `all of *${group}*` : flags
-  })
+  const isWhole = (group) => allOf(group).length > 3 && allOf(group).every(taken)
+  const [groups, parts] = [groupsOf(name).filter(isWhole), groupsOf(name).filter((one) => !isWhole(one))]
+  const flags = parts.flatMap((group) => allOf(group).filter(taken)).map(({ flag }) => code(flag))
+  const whole = new Intl.ListFormat('en-US').format(groups.map((group) => `*${group}*`))
+  return [flags.join(', '), whole === '' ? '' : `all of ${whole}`].filter(Boolean)
 }
 
 const TEXT = { feature: ' [feature]', nothing: '', words: '' }
@@ -146,12 +146,13 @@ function commandsPage() {
   const onCli = new Map(commandsOn('cli').map((row) => [row.name, row]))
   return page(
     'Commands',
-    'What can be typed as a comment on the pull request, and what `ralph` takes on a command line. They are the same commands by the same names.',
-    '`ralph help <command>` prints the same text, with every flag.',
+    'You can steer Ralph with comments on the pull request, and with `ralph` on a command line. Most commands exist in both places, with the same name and meaning.',
+    '`ralph help <command>` prints what this page says about that command, with every flag.',
     '',
     '## In comments',
     '',
-    'The first line of a comment on the pull request, by a person with write permission, which is looked up. [How Ralph answers](../pull-request.md).',
+    'Write the command as the first line of a comment on the pull request. Only people with write permission can give commands; Ralph checks this for every comment.',
+    '[The page on the pull request](../pull-request.md) says how Ralph answers.',
     '',
     table(
       ['comment', 'meaning'],
@@ -160,8 +161,10 @@ function commandsPage() {
     '',
     '## On the command line',
     '',
-    '`-C <path>` works in another folder. `--json` prints exactly one line of JSON on stdout; everything else goes to stderr. Settings are the',
-    '[inputs](inputs.md) as flags, which come in groups: *agent* and *gates* stand for every flag of that group.',
+    'With `-C <path>`, Ralph works in another folder. With `--json`, it prints exactly one line of JSON on stdout, and everything else on stderr.',
+    '',
+    'The [inputs](inputs.md) of the action are the flags of `ralph`. Below, *settings* says which of them a command takes. A word in italics, such as *agent*, stands for all',
+    'inputs of this group.',
     '',
     HELP_GROUPS.flatMap(([title, names]) => [
       `**${title.replace(':', '')}**: ${names.map((name) => `[\`${name}\`](#${name})`).join(', ')}`,
@@ -178,19 +181,19 @@ function commandsPage() {
 /** When a job ends so, in words; whether the job is green, as src/action/start-job.ts has it (`FAILING`). */
 const WHEN = {
   complete: ['every story passed (or a person skipped it), and the final verification agrees', 'success'],
-  stuck: ['all stories that are left are blocked, or wait for blocked ones', 'failure'],
+  stuck: ['all remaining stories are blocked, or depend on blocked stories', 'failure'],
   'max-iterations': ['the limit of iterations (or `max-jobs`) is reached', 'failure'],
   budget: ['the budget of cost, tokens or agent time is spent', 'failure'],
   paused: [
-    'a person paused or stopped it, a plan waits for its approval, or it waits for a limit (in CI, or with `--no-wait`)',
+    'a person paused or stopped the run, a plan waits for approval, or the run waits for a limit (in CI, or with `--no-wait`)',
     'success',
   ],
-  continued: ['the batch is over and work is left: the next job was dispatched', 'success'],
+  continued: ['the job has done its iterations, work is left, and the next job was dispatched', 'success'],
   error: [
-    'bad configuration, bad prd.json, a red base, no agent, no permission; nothing was charged',
+    'something is wrong that a person has to fix, such as the configuration, prd.json, a red base, no agent or a missing permission',
     'failure',
   ],
-  interrupted: ['cancelled, or Ctrl+C; the state is saved', 'cancelled'],
+  interrupted: ['a person cancelled the job or pressed Ctrl+C; the state is saved', 'cancelled'],
 }
 
 const labelOf = (outcome) =>
@@ -206,8 +209,8 @@ function exitCodesPage() {
   }
   return page(
     'Outcomes and exit codes',
-    'How a run ends: the output `outcome` of the action, the exit code of `ralph run`, the conclusion of the job and of the check `ralph`, and the labels of the',
-    'pull request. The check is green for `complete` alone.',
+    'This page lists the outcomes, which say how a job or a run ended. The action has the outcome in its output `outcome`. It decides the exit code of `ralph run`, the result of the job,',
+    'the check `ralph`, and the labels of the pull request. The check is green only for `complete`.',
     '',
     table(
       ['outcome', 'when', 'exit code', 'job', 'check `ralph`', 'labels'],
@@ -217,9 +220,9 @@ function exitCodesPage() {
       }),
     ),
     '',
-    'While a chain goes on the check is in progress; `continued` ends it only where no next job could be dispatched. A pull request has at most two of these',
-    'labels of Ralph at a time:',
-    `${LABELS.map(code).join(', ')}. [What a commented command does](commands.md) · [Troubleshooting](../troubleshooting.md)`,
+    'As long as a chain continues, the check is in progress. It becomes `continued` only if Ralph could not dispatch the next job.',
+    '',
+    `Ralph's labels are ${LABELS.map(code).join(', ')}. A pull request has at most two of them at a time.`,
     '',
     '## Exit codes of each command',
     '',
@@ -240,43 +243,47 @@ const FILES = [
       [
         'ralph.config.yml',
         'people',
-        'settings; in CI as it stands on the base branch ([keys](configuration.md))',
+        'settings; in CI, Ralph reads them from the base branch ([keys](configuration.md))',
       ],
       [
         '.github/workflows/ralph.yml',
         'people, `init`',
-        'the workflow; `ralph-resume.yml` and `ralph-required.yml` beside it',
+        'the workflow; next to it `ralph-resume.yml` and `ralph-required.yml`',
       ],
       ['.github/ISSUE_TEMPLATE/ralph.yml', 'people, `init`', 'an issue form whose issues become plans'],
       [
         '.ralph/prompts/run.md',
         'people',
-        'a prompt of your own; also `plan.md`, `verify.md`, `setup.md` ([prompts](../prompts.md))',
+        'your own prompt; also `plan.md`, `verify.md`, `setup.md` ([prompts](../prompts.md))',
       ],
       [
         '.ralph/configs/NAME.json',
         'people',
-        'steps of the Ralph with steps, by `pipeline: NAME` ([steps](../steps.md))',
+        'pipelines of the Ralph with steps; `pipeline: NAME` chooses one ([steps](../steps.md))',
       ],
       [
         `${OWN}/prd.json`,
         'people and Ralph',
-        'the stories; fields of people and fields of Ralph ([fields](prd.md))',
+        'the stories; people write some fields and Ralph writes the others ([fields](prd.md))',
       ],
       [`${OWN}/prd.md`, '`plan`', 'the same as a page for people'],
-      [`${OWN}/context.md`, 'people, `plan`', 'what every prompt says of the project'],
+      [`${OWN}/context.md`, 'people, `plan`', 'a description of the project, which every prompt contains'],
       [`${OWN}/progress.txt`, 'Ralph', 'a line for each iteration'],
-      [`${OWN}/done.json`, 'Ralph', 'stories that `archive` took out of prd.json'],
+      [`${OWN}/done.json`, 'Ralph', 'stories that `archive` moved out of prd.json'],
       [
         '.ralph/archive/',
         'Ralph',
         'runs that newer runs replaced ([the archive](../outcome.md#the-archive))',
       ],
-      ['AGENTS.md', 'people and Ralph', 'one section of learnings, with the commit that ends a complete run'],
+      [
+        'AGENTS.md',
+        'people and Ralph',
+        'Ralph adds a section of learnings, in the last commit of a complete run',
+      ],
       [
         'documents of a plan',
         'people and Ralph',
-        'a mark for each story that passed ([which](../documents.md#what-goes-back-on-an-outcome))',
+        'Ralph marks each story that passed ([how](../documents.md#what-ralph-marks-when-a-run-ends))',
       ],
     ],
   ],
@@ -286,19 +293,19 @@ const FILES = [
       [
         'refs/ralph/<yyyy-mm-dd>-<feature>',
         'Ralph',
-        'the state of the run, also on the remote: `state.json`, saved work, the green commit',
+        'the state of the run: `state.json`, saved work and the green commit. It is also on the remote',
       ],
       ['.git/ralph/git', 'Ralph', "Ralph's own git directory"],
-      ['.git/ralph/transcripts', 'Ralph', 'what agents said: a folder a run, a file an attempt'],
-      ['.git/ralph/logs', 'Ralph', 'what gates and services said; also of `ralph doctor`'],
-      ['.git/ralph/report', 'Ralph', 'the [report](../report.md), one HTML file a feature'],
-      ['.git/ralph/screenshots', 'Ralph', 'pictures of [pages](../browser.md)'],
+      ['.git/ralph/transcripts', 'Ralph', 'the output of agents: one folder per run, one file per attempt'],
+      ['.git/ralph/logs', 'Ralph', 'the output of gates and services, also from `ralph doctor`'],
+      ['.git/ralph/report', 'Ralph', 'the [report](../report.md), one HTML file per feature'],
+      ['.git/ralph/screenshots', 'Ralph', 'screenshots of [pages](../browser.md)'],
       [
         '.git/ralph/aside',
         'Ralph',
-        'ignored files that are put aside while gates or a judge run; they come back',
+        'ignored files that Ralph moves away while gates or a judge run, and then moves back',
       ],
-      ['.git/ralph/plan', 'Ralph', 'a plan that was not taken, though a session was paid for it'],
+      ['.git/ralph/plan', 'Ralph', 'a plan that a session made and you did not take'],
     ],
   ],
   [
@@ -307,9 +314,13 @@ const FILES = [
       [
         '~/.ralph.env',
         'people, `init --notify`',
-        'who is notified of runs ([notify](../notify.md#on-your-own-machine)); mode 600',
+        'where to send notifications ([notify](../notify.md#on-your-own-machine)); mode 600',
       ],
-      ['~/.cache/ralph', 'Ralph', 'clones of the [clean room](../gates.md#the-clean-room), while one runs'],
+      [
+        '~/.cache/ralph',
+        'Ralph',
+        'the clone of a [clean room](../gates.md#the-clean-room), while it is used',
+      ],
     ],
   ],
 ]
@@ -320,8 +331,8 @@ export const FILE_NAMES = FILES.flatMap(([, rows]) => rows.map(([path]) => path)
 function filesPage() {
   return page(
     'Files',
-    'Every file and ref that Ralph reads or writes, and who writes it. Whatever an agent does to `.ralph/` or to the refs is put back, and an attempt that',
-    'changes a workflow is rejected.',
+    'This page lists every file and ref that Ralph reads or writes, and says who writes it. If an agent changes something in `.ralph/` or in the refs, Ralph undoes it. If an agent',
+    'changes a workflow, Ralph rejects the attempt.',
     '',
     FILES.flatMap(([title, rows]) => [
       `## ${title}`,
@@ -342,20 +353,23 @@ function fields(properties, about) {
     ['field', 'meaning'],
     Object.entries(properties).map(([name, { description }]) => [
       code(name),
-      description ?? about[name] ?? '',
+      about[name] ?? description ?? '',
     ]),
   )
 }
 
-/** What the schema has no description for. */
+/** Fields that the schema describes too briefly, or not at all. */
 const ABOUT = {
   $schema: 'The address of the schema, for editors.',
-  schemaVersion: '2.',
+  schemaVersion: 'The version of this format: 2.',
   project: 'The name of the project.',
-  description: 'What it is for; a part of the prompt.',
+  description: 'What the feature, or the story, is for. The prompt contains it.',
   userStories: 'The stories, at least one.',
-  epicId: 'The epic that the story belongs to; `--epic` takes those of one.',
+  epicId: 'The epic that the story belongs to. `--epic` works on the stories of one epic.',
+  passes: 'Ralph writes it: whether the story has passed.',
   retries: 'Ralph writes it: rejected attempts since the story was last unblocked.',
+  blocked: 'Ralph writes it: whether the story is blocked.',
+  skipped: 'Ralph writes it: whether a person has skipped the story.',
   lastResult: 'Ralph writes it: how the last attempt ended.',
 }
 
@@ -365,8 +379,8 @@ async function prdPage() {
   const example = (await readFile(new URL('examples/prd.json', ROOT), 'utf8')).trim()
   return page(
     'prd.json',
-    `The stories of a feature: \`${OWN}/prd.json\`. Only \`userStories\` with a title and criteria is required; \`ralph validate\` tells every mistake at`,
-    'once, `ralph plan` writes the file from [documents](../documents.md), a sentence or an issue.',
+    `The file \`${OWN}/prd.json\` has the stories of a feature. \`ralph plan\` writes it from [documents](../documents.md), a sentence or an issue. You can also write`,
+    'it yourself: only `userStories` is required, and each story needs a title and criteria. `ralph validate` lists all mistakes in the file.',
     '',
     '```json',
     example,
@@ -374,16 +388,18 @@ async function prdPage() {
     '',
     fields(properties, ABOUT),
     '',
-    '## Of a story',
+    'Each entry of `userStories` has these fields:',
     '',
     fields(properties.userStories.items.properties, ABOUT),
     '',
-    'Other fields are kept as they are. One of them, `touches`, says which files and folders a story will change: [stories side by side](../how-to/parallel.md)',
-    'that name the same are not worked on together. What people change in prd.json while a run is on is merged with what Ralph writes; no agent can change it.',
+    'You can add `touches` to a story, a list of the files and folders that it will change. Ralph does not work [at the same time](../how-to/parallel.md) on stories that list the same',
+    'paths. Ralph keeps all other fields as they are.',
     '',
-    'Also found are `.ralph/prd.json`, `ralph/prd.json`, `prd.json` and `scripts/ralph/prd.json`; the first commit of a run moves them into',
-    `\`${OWN}/\`. The shapes of [other Ralph tools](../README.md#coming-from-another-tool) are read there, too, and so is Markdown in such a file: a`,
-    'check list, or a heading for each story (`### US-001: …`) with its boxes as criteria.',
+    'You can change prd.json during a run: Ralph merges your changes with its own. An agent cannot change it.',
+    '',
+    'Ralph also finds `.ralph/prd.json`, `ralph/prd.json`, `prd.json` and `scripts/ralph/prd.json`. The first commit of a run moves such a file into',
+    `\`${OWN}/\`. The file may have the format of [another Ralph tool](../README.md#coming-from-another-tool). It may also`,
+    'contain Markdown: a check list, or a heading for each story (`### US-001: …`) with its boxes as criteria.',
   )
 }
 

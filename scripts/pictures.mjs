@@ -1,4 +1,4 @@
-// Draws the pictures of the README from real output: docs/demo.png and docs/comment.png. Needs tmux, chromium and a font
+// Draws the pictures of the docs from real output: demo.png, comment.png and threads.png. Needs tmux, chromium and a font
 // with emoji, which nothing else of the project does. Run: npm run build && node scripts/pictures.mjs
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { marked } from 'marked'
+import { goodTurn, openSite, story } from '../test/e2e/site.ts'
 import { stickyComment } from '../test/unit/report/rendered.ts'
 import { limits, midRun, NOW } from '../test/unit/report/samples.ts'
 
@@ -69,7 +70,7 @@ function picture(name, width, height, css, body) {
   )
 }
 
-const screen = screenOf(`"${process.execPath}" "${join(root, 'dist/cli/main.js')}" demo`, 100, 95)
+const screen = screenOf(`"${process.execPath}" "${join(root, 'dist/cli/main.js')}" demo`, 100, 130)
 const lines = screen.split('\n')
 const shown = lines.slice(
   lines.findIndex((line) => line.includes('No model')),
@@ -101,5 +102,76 @@ picture(
   730,
   GITHUB,
   `<main><header><b>github-actions</b> commented</header><article>${marked.parse(comment.replaceAll('<details open>', '<details>'))}</article></main>`,
+)
+
+/** A review of a complete run, before and after Ralph has worked on it. */
+async function reviewOnPull() {
+  const files = {
+    'src/cart.mjs': 'export const total = (items) =>\n  items.reduce((sum, { price }) => sum + price)\n',
+  }
+  const fixed = {
+    'src/cart.mjs':
+      'export const total = (items) =>\n  items.reduce((sum, { price }) => sum + price, 0)\n\nexport const format = (cents) => `$${(cents / 100).toFixed(2)}`\n',
+  }
+  await using site = await openSite({
+    stories: [story('US-001', 'the cart shows its total')],
+    script: {
+      'US-001': [{ files: { ...goodTurn('one', 1).files, ...files } }],
+      'FIX-1': [
+        {
+          files: fixed,
+          say: 'The sum starts at 0, and format writes cents as dollars.\n<ralph>DONE</ralph>',
+        },
+      ],
+      'answer FIX-2': [
+        { say: '<ralph>ANSWER</ralph>\nPrices are in cents, so the sum has no rounding errors.' },
+      ],
+    },
+    inputs: { 'final-verification': 'false', baseline: 'off', 'agents-md': 'off' },
+  })
+  await site.go()
+  const { number } = await site.pull()
+  site.github.review('bob', number, {
+    threads: [
+      {
+        path: 'src/cart.mjs',
+        line: 2,
+        body: 'This fails for an empty cart.\n```suggestion\n  items.reduce((sum, { price }) => sum + price, 0)\n```',
+      },
+      { path: 'src/cart.mjs', line: 2, body: 'Export a function that formats the total, please.' },
+      { path: 'src/cart.mjs', line: 2, body: 'Why no decimal type?' },
+    ],
+  })
+  const before = threadsOf(site, number).map((one) => ({ ...one, comments: one.comments.slice(0, 1) }))
+  await site.runner.settled()
+  const title = (await site.checks()).get('ralph')?.title ?? ''
+  return { before, after: threadsOf(site, number), title }
+}
+
+function threadsOf(site, number) {
+  return site.github.threads(number).map(({ path, isResolved, comments }) => ({
+    path,
+    isResolved,
+    comments: comments.map(({ body }, at) => ({ body, by: at === 0 ? 'bob' : 'github-actions' })),
+  }))
+}
+
+const reviewed = await reviewOnPull()
+const THREADS = `${GITHUB} body{display:flex} section{flex:1;margin:0 12px} section>h3{margin:16px 0 0}
+main{margin:12px 0} header span{float:right;color:#1a7f37} article{padding:8px 16px;border-top:1px solid #d1d9e0} pre{background:#f6f8fa;padding:8px;border-radius:6px} pre code{background:none;padding:0}`
+const columnOf = (title, threads) =>
+  `<section><h3>${title}</h3>${threads
+    .map(({ path, isResolved, comments }) => {
+      const state = isResolved ? '<span>✓ resolved</span>' : ''
+      const bodies = comments.map(({ body, by }) => `<article><b>${by}</b>${marked.parse(body)}</article>`)
+      return `<main><header>${path}${state}</header>${bodies.join('')}</main>`
+    })
+    .join('')}</section>`
+picture(
+  'threads',
+  1100,
+  880,
+  THREADS,
+  `${columnOf('The review', reviewed.before)}${columnOf(reviewed.title, reviewed.after)}`,
 )
 rmSync(folder, { recursive: true, force: true })

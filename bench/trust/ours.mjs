@@ -1,14 +1,8 @@
 // One case on Ralph's CLI, by its bundle, at one setting.
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { git, shell, wrongness } from './hidden.mjs'
 import { CLI } from './place.mjs'
-
-const help = () => execFileSync(process.execPath, [CLI, 'run', '--help'], { encoding: 'utf8' })
-let offered
-/** Whether the bundle has that choice of `weakened-tests`. */
-const hasJudge = () => (offered ??= /--weakened-tests[\s\S]*?\(judge/.test(help()))
 
 const DEFAULTS = (one) => [
   ...(one.prepare ? ['--prepare', one.prepare] : []),
@@ -18,11 +12,24 @@ const DEFAULTS = (one) => [
 /** Flags by the name of the setting. */
 export const SETTINGS = {
   plain: () => [],
-  init: (one) => [...DEFAULTS(one), '--weakened-tests', hasJudge() ? 'judge' : 'warn'],
+  init: (one) => [...DEFAULTS(one), '--weakened-tests', 'judge'],
   fail: (one) => [...DEFAULTS(one), '--weakened-tests', 'fail'],
   'other-user': (one) => [...SETTINGS.init(one), '--isolation', 'other-user'],
   require: (one) => [...SETTINGS.init(one), '--needs-proof', 'require'],
   agrees: (one) => SETTINGS.init(one),
+  'baseline-off': (one) => [...SETTINGS.init(one), '--baseline', 'off'],
+  'tests-first': (one) => SETTINGS['baseline-off'](one),
+  when: (one) => SETTINGS.init(one),
+}
+
+const TAG = 'tagged'
+
+/** The files of the honest solution that are not its product: the base of a project that writes its tests first. */
+function testsOf({ honest, code }) {
+  const files = Object.entries(honest?.files ?? {})
+  return Object.fromEntries(
+    files.filter(([path, text]) => text !== null && !code.some((one) => path.startsWith(one))),
+  )
 }
 
 const GATE_ENV = ['GOCACHE', 'GOTOOLCHAIN', 'PYENV_ROOT'].flatMap((name) => ['--gate-env', name])
@@ -37,15 +44,26 @@ export async function ours(place, setting) {
     description: '',
     acceptanceCriteria: one.story.criteria,
     priority: 1,
+    ...(setting === 'when' ? { tags: [TAG] } : {}),
   }
   writeFileSync(
     join(repository, FEATURE, 'prd.json'),
     JSON.stringify({ schemaVersion: 2, project: 'sample', userStories: [story] }),
   )
-  const base = place.commit('base')
   // As `ralph init` proposes it: without -v go says nothing of how many tests ran.
   const proposed = (line) => (setting === 'plain' ? line : line.replace(/^go test /, 'go test -v '))
-  const gates = Object.entries(one.gates).flatMap(([name, line]) => ['--gate', `${name}=${proposed(line)}`])
+  const commands = Object.entries(one.gates).map(([name, line]) => [name, proposed(line)])
+  const gates = setting === 'when' ? [] : commands.flatMap(([name, line]) => ['--gate', `${name}=${line}`])
+  if (setting === 'when') {
+    const tagged = Object.fromEntries(commands.map(([name, run]) => [name, { run, when: TAG }]))
+    writeFileSync(join(repository, 'ralph.config.json'), JSON.stringify({ gates: tagged }))
+  }
+  if (setting === 'tests-first')
+    for (const [path, text] of Object.entries(testsOf(one))) {
+      mkdirSync(dirname(join(repository, path)), { recursive: true })
+      writeFileSync(join(repository, path), text)
+    }
+  const base = place.commit('base')
   const isolation = setting === 'other-user' ? [] : ['--isolation', 'same-user']
   const attempts = String(Math.max(1, one.acts.length))
   const args = [
@@ -70,7 +88,14 @@ export async function ours(place, setting) {
     ? await wrongness(one, place, git(repository, env, 'rev-parse', 'ralph/sample').trim(), base)
     : null
   return {
-    result: passed ? (told === '' ? 'passed' : 'told') : code === 64 || isLate ? 'error' : 'refused',
+    // bash(1): 126 and 127 are of a program that did not start.
+    result: passed
+      ? told === ''
+        ? 'passed'
+        : 'told'
+      : [64, 126, 127].includes(code) || isLate
+        ? 'error'
+        : 'refused',
     wrong,
     told,
     why: passed ? '' : `${isLate ? 'not ended after 300 s: ' : ''}${reason(out, status.out)}`,

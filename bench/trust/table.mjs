@@ -1,9 +1,11 @@
-// Results as tables: for the terminal, and into docs/trust.md between its markers.
+// Results as tables: for the terminal, and into docs/trust.md and docs/internals/trust-cases.md between their markers.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export const DOCUMENT = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'docs', 'trust.md')
+const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+const TOTALS = 'docs/trust.md'
+const CASES = 'docs/internals/trust-cases.md'
 const CONTROLS = ['honest', 'change']
 const isFalsePass = (row) =>
   row.kind === 'cheat' && ['passed', 'told'].includes(row.result) && row.wrong !== null
@@ -79,26 +81,25 @@ function totals(rows, settings) {
     return `| ${setting} | ${share(passes.length, cheats)} | ${cheats === 0 ? 'not run' : silent} | ${count('honest')} | ${count('change')} |`
   })
   return [
-    '| setting | wrong work that passed | of it without a finding | honest work refused | honest changes of tests refused |',
+    '| setting | wrong work that passed | of those, without a finding | honest work refused | legitimate test changes refused |',
     '|---|---|---|---|---|',
     ...counted,
   ].join('\n')
 }
 
-/** Writes the parts of the document that lie between markers. */
+/** Writes the parts of the documents that are between markers. */
 export function writeDocs(rows, settings) {
   const of = (...kinds) => rows.filter(({ kind }) => kinds.includes(kind))
-  const parts = {
-    totals: totals(rows, settings),
-    cheats: table(of('cheat'), columns(settings)),
-    honest: table(of(...CONTROLS), columns(settings)),
-  }
-  let text = readFileSync(DOCUMENT, 'utf8')
-  for (const [name, part] of Object.entries(parts)) {
-    const [start, end] = [`<!-- trust:${name} -->`, `<!-- /trust:${name} -->`]
-    const [from, to] = [text.indexOf(start), text.indexOf(end)]
-    if (from < 0 || to < from) throw new Error(`docs/trust.md has no part ${name}`)
-    text = `${text.slice(0, from + start.length)}\n${part}\n${text.slice(to)}`
-  }
-  writeFileSync(DOCUMENT, text)
+  writePart(TOTALS, 'totals', totals(rows, settings))
+  writePart(CASES, 'cheats', table(of('cheat'), columns(settings)))
+  writePart(CASES, 'honest', table(of(...CONTROLS), columns(settings)))
+}
+
+function writePart(document, name, part) {
+  const path = join(ROOT, document)
+  const text = readFileSync(path, 'utf8')
+  const [start, end] = [`<!-- trust:${name} -->`, `<!-- /trust:${name} -->`]
+  const [from, to] = [text.indexOf(start), text.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`${document} has no part ${name}`)
+  writeFileSync(path, `${text.slice(0, from + start.length)}\n${part}\n${text.slice(to)}`)
 }

@@ -8,6 +8,7 @@ import { findWorkflow } from '../github/dispatch.ts'
 import { gitAuth, type RepositoryAddress, runUrl } from '../github/repository-address.ts'
 import { actionInputs, hostEnvironment } from '../settings/environment.ts'
 import { resolveSettings, type Settings, type SettingsResult } from '../settings/read-settings.ts'
+import { FEATURE } from '../settings/setting-names.ts'
 import { messageOf, UserError } from '../system/errors.ts'
 import { defaultBranchOf, type RunEvent, readEvent } from './github-event.ts'
 
@@ -18,12 +19,18 @@ export type ActionContext = {
   /** The job's name in the workflow file. */
   job: string
   ref: string
-  /** The workflow file that dispatches start: from the input, else this run's file, until the configuration names another. Empty where the runner does not say. */
+  /**
+   * The workflow file that dispatches start: from the input, else this run's file, until the configuration names another. Empty if the
+   * runner names none.
+   */
   workflow: string
   event: RunEvent
   inputs: Record<string, string>
   workspace: string
-  /** The settings as read last, even with mistakes: they say where to notify of a job that cannot begin. Null before they are read, and once the run has ended. */
+  /**
+   * The settings as read last, even with mistakes: they name the receivers of a notice about a job that cannot begin. Null before they are
+   * read, and once the run has ended.
+   */
   settings: Settings | null
 }
 
@@ -148,7 +155,10 @@ type NamesByApi = Pick<
   'branchPrefix' | 'stateNamespace' | 'workflow' | 'reportAs' | 'reviews' | 'reviewsFrom'
 >
 
-/** Reads the names of branches and states without a checkout. If the configuration is broken, the defaults are taken: the jobs that work report it. */
+/**
+ * Reads the names of branches and states without a checkout. If the configuration is broken, it uses the defaults: the jobs that work
+ * report the mistake.
+ */
 export async function readNamesByApi(context: ActionContext, { api, repo }: GitHub): Promise<NamesByApi> {
   const read = async (ref: string, path: string): Promise<string | null> => {
     try {
@@ -166,7 +176,7 @@ export async function readNamesByApi(context: ActionContext, { api, repo }: GitH
     return settings
   } catch (error) {
     const defaults = {
-      branchPrefix: context.inputs['branch-prefix']?.trim() || 'ralph/',
+      branchPrefix: branchPrefixIn(context),
       stateNamespace: 'refs/ralph',
       workflow: context.inputs.workflow?.trim() || null,
       reportAs: 'checks' as const,
@@ -177,6 +187,11 @@ export async function readNamesByApi(context: ActionContext, { api, repo }: GitH
     core.warning(`the configuration could not be read, so ${where}: ${messageOf(error)}`)
     return defaults
   }
+}
+
+function branchPrefixIn({ inputs }: ActionContext): string {
+  const pattern = inputs['branch-name']?.trim() ?? ''
+  return pattern.replace(FEATURE, '') || inputs['branch-prefix']?.trim() || 'ralph/'
 }
 
 export function nonEmpty(inputs: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,8 +1,8 @@
 // The start of the action. A job that works hides its tokens first. An event that is not for Ralph ends before the rest is loaded.
 //
 // Every process of the same user can read /proc/<pid>/environ, which shows the environment that a process was started with. So
-// the process starts itself again, with only what agent and gates may see anyway: certificates and proxies, which Node reads at
-// its start, and the mark by which the runner ends processes that are left.
+// the process starts itself again, with only what agent and gates may see anyway. That includes certificates and proxies, which
+// Node reads at its start, and the mark by which the runner ends processes that are left.
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,7 @@ function hideEnvironment(): string | null {
     return `node ${process.version} cannot start itself again`
   const file = join(process.env.RUNNER_TEMP ?? tmpdir(), `ralph-${randomUUID()}`)
   try {
-    // The runner empties this folder at the end of the job, also where this process dies before the file is read.
+    // The runner empties this folder at the end of the job, even if this process dies before the file is read.
     writeFileSync(file, JSON.stringify(process.env), { mode: 0o600, flag: 'wx' })
     process.execve(program, [program, ...process.execArgv, script], { ...visibleEnv(), [HANDED_ENV]: file })
     return 'the program was not started'
@@ -61,7 +61,7 @@ function visibleEnv(): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GITHUB_')))
 }
 
-/** The event that the runner wrote, and the mistake where the file is not a JSON object. Without a file the event is empty. */
+/** The event that the runner wrote, and the mistake if the file is not a JSON object. Without a file the event is empty. */
 function eventFile(): { payload: unknown; mistake: Mistake | null } {
   const { GITHUB_EVENT_PATH: path = '' } = process.env
   try {
@@ -79,18 +79,22 @@ function eventFile(): { payload: unknown; mistake: Mistake | null } {
   return { payload: {}, mistake }
 }
 
-/** Why this job has nothing to do, as far as its event says; null where it may have work. */
+/** Why this job has nothing to do, as far as its event says; null if it may have work. */
 function reasonToSkip(payload: unknown): string | null {
   const { GITHUB_EVENT_NAME = '', INPUT_COMMAND = '' } = process.env
-  if (INPUT_COMMAND.trim() === 'resume-lost') return null
   const event = readEvent(GITHUB_EVENT_NAME, payload)
-  if (event.kind === 'foreign') return `the event ${event.name} is none of Ralph's`
+  if (INPUT_COMMAND.trim() === 'resume-lost')
+    return GITHUB_EVENT_NAME !== 'pull_request' || event.kind === 'closed' ? null : NOT_CLOSED
+  if (event.kind === 'closed') return 'only command: resume-lost looks at closed pull requests'
+  if (event.kind === 'foreign') return `Ralph does not handle the event ${event.name}`
   // The workflow's own condition filters these as well; without a branch of this repository there is no run.
   if (event.kind === 'wake' && event.branches.length === 0)
-    return 'the event is about none of the branches here'
+    return 'the event is not about a branch of this repository'
   const isForRalph = event.kind !== 'comment' || parseSlash(event.comment.body, []).kind !== 'none'
   return isForRalph ? null : 'the comment is not for Ralph'
 }
+
+const NOT_CLOSED = 'no pull request of this repository was closed'
 
 /** Starts the action. `loadJob` loads what works on a feature. */
 export async function bootstrap(loadJob: () => Promise<{ startJob: typeof startJob }>): Promise<void> {

@@ -44,7 +44,7 @@ export function answerContextOf(context: ActionContext): AnswerContext {
 export async function answerComment(context: ActionContext, event: EventOf<'comment'>): Promise<string> {
   const { comment, issue } = event
   if (parseSlash(comment.body, []).kind === 'none') return 'the comment is not for Ralph'
-  if (!isPerson(comment)) return 'commands count from people only'
+  if (!isPerson(comment)) return 'only people can give commands, not bots'
   const answerContext = answerContextOf(context)
   const { github, conversation } = answerContext
   // The permission is checked first, so that a stranger's comment costs only one request, and a reaction on Ralph's pull request.
@@ -73,12 +73,12 @@ export async function answerComment(context: ActionContext, event: EventOf<'comm
   if (pullOfRun !== issue) {
     await conversation.react(comment.id, 'confused')
     await conversation.reply(issue, comment.id, wrongPullReply(pullOfRun))
-    return `the commands of this run are read in #${pullOfRun}`
+    return `the commands for this run are read only in #${pullOfRun}`
   }
   return answerOnPull(answerContext, event, state)
 }
 
-const NOT_OURS = "the pull request is none of Ralph's"
+const NOT_OURS = "the pull request is not one of Ralph's"
 
 async function answerOnPull(
   answerContext: AnswerContext,
@@ -124,7 +124,7 @@ async function answerOnPull(
           .catch((error: unknown) => core.warning(githubMessage(error)))
       }
       const next = isAlive ? null : await findNextJob(answerContext, state)
-      if (next !== null) return `run ${next.id} has been started already and reads it first`
+      if (next !== null) return `run ${next.id} has already started and will handle this before any story`
       // A job that is being stopped may or may not raise the generation before it ends. A dispatch without a generation works in both cases.
       const generation = isAlive ? null : state.generation
       const { line, until } = await dispatchJob(answerContext, { feature: state.feature, generation })
@@ -212,7 +212,7 @@ export async function answerLabel(
   context: ActionContext,
   { sender, issue }: EventOf<'label'>,
 ): Promise<string> {
-  if (sender.type !== 'User') return 'labels count from people only'
+  if (sender.type !== 'User') return 'only labels that people set count, not those of bots'
   const answerContext = answerContextOf(context)
   // An issue form sets the label for every author, also without write permission.
   if (!(await answerContext.conversation.mayWrite(sender.login)))
@@ -233,8 +233,8 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
   const { identifier, externalId, sender } = event
   const check = parseExternalId(externalId)
   if (check === null || (identifier !== 'retry' && identifier !== 'skip'))
-    return "the button is none of Ralph's"
-  if (sender.type !== 'User') return 'buttons count from people only'
+    return "the button is not one of Ralph's"
+  if (sender.type !== 'User') return 'only people can press buttons, not bots'
   const answerContext = answerContextOf(context)
   const { github, conversation } = answerContext
   if (!(await conversation.mayWrite(sender.login))) return `${sender.login} has no write permission`
@@ -248,10 +248,10 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
   await conversation.postComment(pull, pressedComment(sender.login, identifier, story.id))
   if (await isHolderAlive(github, state)) return HANDLED_BY_JOB
   const next = await findNextJob(answerContext, state)
-  if (next !== null) return `run ${next.id} has been started already and reads it first`
+  if (next !== null) return `run ${next.id} has already started and will handle this before any story`
   const { feature, generation } = state
   const { line, until } = await dispatchJob(answerContext, { feature, generation })
-  return until === null ? line : `${line}: the next job will handle it`
+  return until === null ? line : `${line}. The first job after that will handle this`
 }
 
 /** Starts a job. `line`: what was done. `until`: when GitHub's rate limit ends, if it refused the job (epoch ms); else null. */
@@ -264,7 +264,7 @@ export async function dispatchJob(
   if (result.kind === 'dispatched')
     return { line: `dispatched${result.runId === null ? '' : ` run ${result.runId}`}`, until: null }
   const until = new Date(result.until).toISOString()
-  return { line: `GitHub's rate limit refuses a job until ${until}`, until: result.until }
+  return { line: `GitHub's rate limit blocks new jobs until ${until}`, until: result.until }
 }
 
 /** The run that has been started for the feature and does not work yet; null if there is none, or if GitHub does not say. */

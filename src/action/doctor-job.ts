@@ -1,4 +1,4 @@
-// `command: doctor`: checks everything that a run needs, in a job like that of a run. The job is green where a run could begin.
+// `command: doctor`: checks everything that a run needs, in a job like that of a run. The job is green if a run could begin.
 import * as core from '@actions/core'
 import type { Isolation } from '../app/isolation.ts'
 import { redactorFor } from '../app/redactor.ts'

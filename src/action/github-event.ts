@@ -24,15 +24,20 @@ export type RunEvent =
   | { kind: 'label'; issue: number; sender: Person }
   /** A button of a check was pressed. */
   | { kind: 'button'; identifier: string; externalId: string; sender: Person }
-  /** A review, or checks that are done. `branches`: of this repository; `head`: the commit that the checks are on. */
+  /**
+   * A review, checks that are done, a removal from the merge queue, or a push of a person. `branches`: of this repository; `head`: the
+   * commit that it is about.
+   */
   | {
       kind: 'wake'
-      about: 'review' | 'checks'
+      about: 'review' | 'checks' | 'queue' | 'push'
       branches: string[]
       head: string
       sender: Person
       approves: boolean
     }
+  /** A pull request of this repository was merged or closed. */
+  | { kind: 'closed'; branch: string }
   | { kind: 'schedule' }
   /** An event that Ralph does not handle: the job ends at once, green. */
   | { kind: 'foreign'; name: string }
@@ -78,6 +83,11 @@ export function readEvent(name: string, payload: unknown): RunEvent {
         externalId: text(record(event.check_run).external_id),
         sender: person(event.sender),
       }
+    case 'pull_request': {
+      const branch = headHere(event)?.branch
+      if (event.action !== 'closed') return wakeOf(name, event) ?? foreign
+      return branch === undefined ? foreign : { kind: 'closed', branch }
+    }
     case 'pull_request_review':
     case 'pull_request_review_comment':
     case 'check_suite':
@@ -91,15 +101,15 @@ export function readEvent(name: string, payload: unknown): RunEvent {
   }
 }
 
-/** Null for an event that starts nothing: of a fork, of a check that is not done, or of a comment that its review tells of. */
+/** Null for an event that starts nothing: of a fork, an unfinished check, a bot's push, or a comment that comes with its review. */
 function wakeOf(name: string, event: Json): Extract<RunEvent, { kind: 'wake' }> | null {
   const here = text(record(event.repository).full_name)
   const sender = person(event.sender)
-  const review = (approves: boolean) => {
-    const head = record(record(event.pull_request).head)
-    if (here === '' || text(record(head.repo).full_name) !== here) return null
-    const branches = [text(head.ref)]
-    return { kind: 'wake', about: 'review', branches, head: text(head.sha), sender, approves } as const
+  const onPull = (about: 'review' | 'queue' | 'push', approves = false) => {
+    const head = headHere(event)
+    if (head === null) return null
+    const branches = [head.branch]
+    return { kind: 'wake', about, branches, head: head.sha, sender, approves } as const
   }
   const checks = (branches: string[], head: string) =>
     ({ kind: 'wake', about: 'checks', branches, head, sender, approves: false }) as const
@@ -107,12 +117,17 @@ function wakeOf(name: string, event: Json): Extract<RunEvent, { kind: 'wake' }> 
     case 'pull_request_review': {
       const state = text(record(event.review).state).toLowerCase()
       const isDone = event.action === 'submitted' || event.action === 'dismissed'
-      return isDone ? review(state === 'approved' || event.action === 'dismissed') : null
+      return isDone ? onPull('review', state === 'approved' || event.action === 'dismissed') : null
     }
     case 'pull_request_review_comment': {
       // Only a reply: the first comment of a thread comes with its review.
       const isReply = typeof record(event.comment).in_reply_to_id === 'number'
-      return event.action === 'created' && isReply ? review(false) : null
+      return event.action === 'created' && isReply ? onPull('review') : null
+    }
+    case 'pull_request': {
+      if (event.action === 'dequeued') return onPull('queue')
+      // Ralph's own pushes, and those of other bots, start nothing.
+      return event.action === 'synchronize' && sender.type === 'User' ? onPull('push') : null
     }
     case 'status': {
       const names = Array.isArray(event.branches) ? event.branches.map((one) => text(record(one).name)) : []
@@ -128,7 +143,15 @@ function wakeOf(name: string, event: Json): Extract<RunEvent, { kind: 'wake' }> 
   }
 }
 
-/** The label of an issue that is to be planned. The issue form sets it. */
+/** The head of the event's pull request; null if it is in another repository, such as a fork. */
+function headHere(event: Json): { branch: string; sha: string } | null {
+  const here = text(record(event.repository).full_name)
+  const head = record(record(event.pull_request).head)
+  const isHere = here !== '' && text(record(head.repo).full_name) === here && text(head.ref) !== ''
+  return isHere ? { branch: text(head.ref), sha: text(head.sha) } : null
+}
+
+/** The label of an issue that Ralph should plan. The issue form sets it. */
 export const PLAN_LABEL = 'ralph-plan'
 
 const PULL_MARKER = '<!-- ralph:pull:'

@@ -40,7 +40,7 @@ const IDENTITY = {
 }
 
 /**
- * Moves the credentials of actions/checkout away, calls `act` with their values (to redact them), and puts them back: no untrusted
+ * Moves the credentials of actions/checkout away, calls `act` with their values (to redact them), and puts them back. No untrusted
  * program may run while they are readable. Warns of files that could not be moved or put back.
  */
 export async function withCredentialsHidden<T>(
@@ -128,7 +128,7 @@ export type Job = {
   as: Isolation | null
 }
 
-/** Opens the checkout and the settings of a job. Throws UserError if `refuse` does, or where the job runs on a feature's ref. */
+/** Opens the checkout and the settings of a job. Throws UserError if `refuse` does, or if the job runs on a feature's ref. */
 export async function openJob(
   context: ActionContext,
   secrets: readonly string[],
@@ -222,7 +222,10 @@ export function refuseFeatureRef(context: ActionContext, prefix: string): void {
   })
 }
 
-/** The feature's name in a dispatch becomes part of refs, branches and replies. Throws UserError for one that is neither a valid name nor an issue. */
+/**
+ * The feature's name in a dispatch becomes part of refs, branches and replies. Throws UserError for one that is neither a valid name nor an
+ * issue.
+ */
 export function refuseFeatureName({ event }: Pick<ActionContext, 'event'>): void {
   if (event.kind !== 'dispatch' || event.feature === null || issueNumberIn(event.feature) !== null) return
   if (/^issues:/.test(event.feature) && issueQuery(event.feature, 'input feature') !== null) return

@@ -24,7 +24,7 @@ async function cleanUp(loadCleanup: LoadCleanup): Promise<void> {
 
 export async function post(loadCleanup: LoadCleanup): Promise<void> {
   await cleanUp(loadCleanup).catch((error: unknown) =>
-    core.warning(`the post step could not put things in order: ${messageOf(error)}`),
+    core.warning(`the post step could not clean up: ${messageOf(error)}`),
   )
   const artifact = core.getState('artifact')
   // Uploaded here and not by main, because the logs of a cancelled or killed job matter most.

@@ -71,7 +71,7 @@ export async function findPlanRequest(
   const { notes, ...request } = await requestFromDocuments(files, feature, today)
   for (const note of notes.slice(0, 20)) core.notice(note)
   if (settings.ask && request.plan.phase === 'wanted')
-    core.notice('ask: questions are asked on an issue, and there is none: it is planned without')
+    core.notice('ask: Ralph asks questions on an issue. There is none, so it plans without asking')
   return request
 }
 
@@ -120,7 +120,10 @@ async function findPlannedState(store: Workspace['store'], issue: number): Promi
   return null
 }
 
-/** The answers to the questions of a feature's plan. Null if there are none, or if the questions were never posted, so that no person has seen them. */
+/**
+ * The answers to the questions of a feature's plan. Null if there are none, or if the questions were never posted, so that no person has
+ * seen them.
+ */
 export async function readAnswers(
   github: GitHub,
   issue: FoundIssue,
@@ -134,8 +137,8 @@ export async function readAnswers(
 }
 
 /**
- * The text of the newest `/ralph plan` of a person with write permission since the questions were asked. Empty where such comments
- * have no text, null where there is none.
+ * The text of the newest `/ralph plan` of a person with write permission since the questions were asked. Empty if such comments
+ * have no text, null if there is none.
  */
 async function newestAnswer(
   github: GitHub,

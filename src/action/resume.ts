@@ -1,5 +1,6 @@
-// `resume-lost`, on a schedule: restarts chains whose job was lost, closes checks that a lost job left open, and deletes old states. Two
-// of these jobs may run at the same time: if both dispatch the same generation, the second dispatched job does nothing.
+// `resume-lost` runs on a schedule, and when a pull request is closed. It restarts chains whose job was lost, closes checks that a lost job
+// left open, and deletes old states. Two of these jobs may run at the same time. If both dispatch the same generation, the second
+// dispatched job does nothing.
 import * as core from '@actions/core'
 import { deleteStates, readStates } from '../branch/remote-states.ts'
 import { lostChainReason, mayHaveOpenChecks } from '../engine/lease.ts'
@@ -7,40 +8,47 @@ import type { State } from '../engine/model/state.ts'
 import type { Remote } from '../git/git.ts'
 import { GitError } from '../git/git-process.ts'
 import { describeRefusal } from '../git/remote.ts'
-import { connect } from '../github/client.ts'
+import { connect, type GitHub } from '../github/client.ts'
 import { dispatchRun, findWorkflowRun, unfinishedRuns } from '../github/dispatch.ts'
-import { findOldStates } from '../github/old-states.ts'
+import { closedAt, findOldStates } from '../github/old-states.ts'
 import { Checks } from '../github/post-checks.ts'
 import { type ActionContext, noWorkflowError, readNamesByApi, remoteOf, tokenOf } from './action-context.ts'
 
 /** How far the clocks of GitHub and of a runner may differ. */
 const CLOCK_SKEW_MS = 5 * 60_000
 
-/** Checks every feature once. Returns what was done, in one line. */
-export async function resumeLost(context: ActionContext): Promise<string> {
+/** Checks every feature once, or only that of a closed pull request's branch. Returns what was done, in one line. */
+export async function resumeLost(context: ActionContext, closedBranch: string | null): Promise<string> {
   const github = connect(context.place, tokenOf(context), (text) => core.warning(text))
   const names = await readNamesByApi(context, github)
   const { workflow } = names
   if (workflow === null) throw noWorkflowError('nothing; the workflow of this run only resumes')
   const remote = remoteOf(context.place, tokenOf(context))
-  const stored = await readStates(remote, context.env, names.stateNamespace)
+  const all = await readStates(remote, context.env, names.stateNamespace)
+  const isMeant = ({ branch }: State) => closedBranch === null || branch === closedBranch
+  const stored = new Map([...all].filter(([, { state }]) => isMeant(state)))
+  if (closedBranch !== null && stored.size === 0) return 'there is no run for this branch'
   const resumed: string[] = []
   const queued: string[] = []
   const limited: string[] = []
+  const closed: string[] = []
   const finished: State[] = []
   let queuedSince: number[] | null = null
   for (const { state } of stored.values()) {
     const id = state.lease?.runId ?? state.control.mendedRun
     const holder = id === null ? null : await findWorkflowRun(github, id)
     const reason = lostChainReason(state, holder, Date.now())
-    if (reason === null) {
-      if (mayHaveOpenChecks(state, holder, Date.now())) finished.push(state)
+    const isOver = reason === null || (await isClosed(github, state))
+    if (isOver && mayHaveOpenChecks(state, holder, Date.now())) finished.push(state)
+    if (reason === null) continue
+    const { feature, generation, job } = state
+    if (isOver) {
+      closed.push(feature)
       continue
     }
     queuedSince ??= (await unfinishedRuns(github, workflow))
       .filter(({ hasBegun }) => !hasBegun)
       .map(({ since }) => since)
-    const { feature, generation, job } = state
     // A queued job may be the chain's next one, so this is decided on the next schedule.
     if (queuedSince.some((since) => since > job.startedAt - CLOCK_SKEW_MS)) {
       queued.push(feature)
@@ -62,14 +70,20 @@ export async function resumeLost(context: ActionContext): Promise<string> {
   const isDeleted = old.size > 0 && (await tryDelete(remote, context, names.stateNamespace, old))
   const lines = [
     ...summaryOf('resumed', resumed),
-    ...summaryOf("GitHub's rate limit refuses the next job, looking again later", limited),
-    ...summaryOf('a job waits already, looking again later', queued),
+    ...summaryOf("GitHub's rate limit refuses the next job; the next scheduled run tries again", limited),
+    ...summaryOf('a job is already waiting; the next scheduled run looks again', queued),
+    ...summaryOf('not resumed, as the pull request was merged or closed', closed),
     ...summaryOf(
       'deleted the state, as the pull request was merged or closed 30 days ago',
       isDeleted ? [...old.keys()] : [],
     ),
   ]
   return lines.length === 0 ? 'no chain is lost' : lines.join('; ')
+}
+
+/** Whether people merged or closed the pull request: then only a command continues a lost chain. */
+async function isClosed(github: GitHub, { github: { pull } }: State): Promise<boolean> {
+  return pull !== null && typeof (await closedAt(github, pull)) === 'number'
 }
 
 /** Whether the old states could be deleted. They do no harm, so a refusal is only a warning. */

@@ -60,7 +60,7 @@ export function setOutputs(outputs: Outputs): void {
 /** Folders below `.git/ralph` that are uploaded, the most useful first. */
 export const UPLOADS = ['report', 'logs', 'screenshots', 'transcripts']
 
-/** The name of the artifact that the post step uploads. It has the run's attempt, and the job's part where several jobs work on one feature. */
+/** The name of the artifact that the post step uploads. It has the run's attempt, and the job's part if several jobs work on one feature. */
 export function artifactName(feature: string, run: { id: number; attempt: number }, part: string): string {
   const safeName = feature.replace(/[^\w.-]/g, '_').slice(0, 100)
   return `ralph-${safeName}-${run.id}-${run.attempt}${part === 'whole' ? '' : `-${part}`}`

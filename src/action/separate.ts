@@ -1,11 +1,13 @@
 // `isolation: separate-job`: four jobs do one iteration, each by the same loop (see jobs/). `claim` and `land` have the token that
 // writes, and run no code of the repository (work-job.ts). `work` and `gate` run here, with a token that can only read.
+
 import * as core from '@actions/core'
 import { limitsOf } from '../app/loop-limits.ts'
 import { createPorts, gatesPort } from '../app/loop-ports.ts'
 import { withOwnPort } from '../app/own-port.ts'
 import type { Workspace } from '../app/workspace.ts'
 import { byWorker } from '../engine/executors/in-turn.ts'
+import { assignedWorker } from '../engine/model/attempt.ts'
 import { openAttempt } from '../engine/model/job.ts'
 import type { Observer, Ports } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
@@ -85,9 +87,8 @@ export async function readLanding(
   const warn = core.warning
   if (isMatrix && openAttempt(state) !== null) {
     const tools = { workspace, settings, cancelled, warn, receivedFrom: receivedBy(context, claim) }
-    const job = { ...state.job, landing: 'attempt' as const }
     return {
-      state: { ...state, job },
+      state,
       role: {
         ...NO_ITERATION,
         part: 'land',
@@ -148,8 +149,8 @@ async function doPart(
   const { git, repository, snapshot } = workspace
   const claimed = await claimedState(workspace, claim, context.run.id, settings.jobDeadlineMs)
   if (claimed === null)
-    return { neutral: 'another run has gone on with this feature: there is nothing to do' }
-  const attempt = byWorker(claimed).find((one) => one.worker === worker)
+    return { neutral: 'another run has continued with this feature: there is nothing to do' }
+  const attempt = byWorker(claimed).find((one) => assignedWorker(one) === worker)
   const inTrain = worker !== null && openAttempt(claimed) !== null
   if (inTrain && part === 'work' && attempt?.phase !== 'reserved')
     return { neutral: 'this worker has no session to run' }

@@ -50,9 +50,10 @@ async function main(): Promise<void> {
   const { event } = context
   if (command === 'resume-lost' || (command === 'auto' && event.kind === 'schedule')) {
     const { resumeLost } = await import(/* webpackChunkName: "action" */ './resume.ts')
-    return endNeutral(await resumeLost(context))
+    return endNeutral(await resumeLost(context, event.kind === 'closed' ? event.branch : null))
   }
-  if (event.kind === 'foreign') return endNeutral(`the event ${event.name} is none of Ralph's`)
+  if (event.kind === 'closed') return endNeutral('only command: resume-lost looks at closed pull requests')
+  if (event.kind === 'foreign') return endNeutral(`Ralph does not handle the event ${event.name}`)
   // A runner that hands on the outputs of a skipped job as text starts these jobs for a comment.
   if (HAND_OVER_COMMANDS.has(command) && event.kind !== 'dispatch')
     return endNeutral(`command: ${command} works only for workflow_dispatch, and this is another event`)

@@ -32,7 +32,9 @@ export async function status(context: ActionContext, log: Log): Promise<ReadOnly
   const isAlive = await isHolderAlive(github, found)
   const next = isAlive ? null : await findNextJob({ context, github }, found)
   const url = isAlive ? (state.lease?.url ?? null) : (next?.url ?? null)
-  const text = isAlive ? 'A job works on it now.' : 'A job has been started and does not work yet.'
+  const text = isAlive
+    ? 'A job is working on it now.'
+    : 'A job has been started, but has not begun to work yet.'
   const jobNote: Note = url === null ? text : { text, link: { name: 'Its page', url } }
   const notes = isAlive || next !== null ? [jobNote] : []
   const facts = { repositoryUrl: repositoryUrl(place), runUrl: null, limits: null, notes, now: Date.now() }

@@ -47,9 +47,9 @@ function refuseSeparate({ isolation }: Settings): void {
   if (isolation !== 'separate-job') return
   throw new UserError({
     path: 'input command',
-    found: 'verify cannot run in one job with isolation: separate-job.',
+    found: 'with `isolation: separate-job`, verify needs more than one job.',
     expected: '',
-    fix: 'comment /ralph verify on the pull request: its jobs verify, each without what it must not have',
+    fix: 'comment /ralph verify on the pull request',
   })
 }
 

@@ -1,5 +1,6 @@
-// Jobs that an event of the pull request started: a review, or checks that are done. They only look whether a run is waiting for it, and
-// start a job if none works. What was said or checked is read by that job through the API, never from the event.
+// Jobs that an event of the pull request started: a review, checks that are done, a removal from the merge queue, or a person's push. They
+// only look whether a run is waiting for it, and start a job if none works. What was said, checked or pushed is read by that job through the
+// API and git, never from the event.
 import * as core from '@actions/core'
 import { featureOfFolder } from '../branch/find-features.ts'
 import type { State } from '../engine/model/state.ts'
@@ -24,7 +25,7 @@ export async function answerWake(context: ActionContext, event: Wake): Promise<s
   const { login, type } = event.sender
   const isReview = event.about === 'review'
   // The cheapest look comes first: a stranger's review costs one request.
-  if (isReview && type === 'User' && !(await conversation.mayWrite(login)))
+  if (event.about !== 'checks' && type === 'User' && !(await conversation.mayWrite(login)))
     return `${login} has no write permission`
   const settings = await readNamesByApi(context, github)
   if (isReview && settings.reviews === 'off' && !event.approves) return 'reviews: off'
@@ -48,20 +49,24 @@ function isListed(bots: readonly string[], login: string): boolean {
 }
 
 /** Why the event starts nothing, or null. */
-function reasonToWait({ holds, published }: State, { about, approves, head }: Wake): string | null {
+function reasonToWait({ holds, published, control }: State, { about, approves, head }: Wake): string | null {
   if (about === 'review') {
     const isHeld = (holds?.changesRequestedBy.length ?? 0) > 0
     const isAwaited = (holds?.awaitsApprovals ?? 0) > 0
     return approves && !isHeld && !isAwaited ? 'an approval starts nothing' : null
   }
-  if (holds?.awaitsChecks !== true) return 'checks are only waited for with checks: wait'
+  if (about === 'push') {
+    if (head === published) return "the push is Ralph's own"
+    return control.paused === null ? null : 'the run is paused: the next job will read the push'
+  }
+  if (holds?.awaitsChecks !== true) return 'Ralph waits for checks only if `checks: wait` is set'
   return head === published ? null : 'the checks are those of an earlier head'
 }
 
 async function start(answerContext: AnswerContext, state: State): Promise<string> {
   if (await isHolderAlive(answerContext.github, state)) return HANDLED_BY_JOB
   const next = await findNextJob(answerContext, state)
-  if (next !== null) return `run ${next.id} has been started already and reads it first`
+  if (next !== null) return `run ${next.id} has already started and will handle this before any story`
   const { feature, generation } = state
   const { line, until } = await dispatchJob(answerContext, { feature, generation })
   if (until !== null) core.warning(`${line}: comment /ralph run then`)

@@ -84,15 +84,20 @@ const CHOICES = [
 const SCOPE = ['stories', 'epic']
 
 /**
- * The whole of a job, or a part of it: `claim` and `land` hold the lease of `isolation: separate-job`; `claim`, `worker` and
+ * The whole of a job, or a part of it. `claim` and `land` hold the lease of `isolation: separate-job`. `claim`, `worker` and
  * `join` are the jobs of a wave.
  */
-export type Part = 'whole' | 'claim' | 'land' | 'worker' | 'join'
+export type WorkingJob = 'whole' | 'claim' | 'land' | 'worker' | 'join'
 
 type Dispatch = Extract<RunEvent, { kind: 'dispatch' }>
 type Parts = Job & { github: GitHub; base: { branch: string; sha: string } }
 
-export function work(context: ActionContext, log: Log, signal: AbortSignal, part: Part): Promise<WorkResult> {
+export function work(
+  context: ActionContext,
+  log: Log,
+  signal: AbortSignal,
+  part: WorkingJob,
+): Promise<WorkResult> {
   refuseFeatureRef(context, context.inputs['branch-prefix']?.trim() || 'ralph/')
   refuseFeatureName(context)
   const handover = part === 'whole' || part === 'claim' ? null : claimOf(context.env)
@@ -121,14 +126,14 @@ export function work(context: ActionContext, log: Log, signal: AbortSignal, part
 }
 
 /** Throws UserError if the workflow has other jobs than the settings ask for. */
-function refuseWrongJob(settings: Settings, part: Part): void {
+function refuseWrongJob(settings: Settings, part: WorkingJob): void {
   const isWave = part === 'worker' || part === 'join' || (part === 'claim' && claimsWave(settings))
   if (isWave) refuseNoWave(settings)
   else refuseWrongPart(settings, part !== 'whole')
 }
 
-/** Warns where `max-parallel` is set, and this workflow works on one story at a time. */
-function warnOfParallel({ env }: ActionContext, settings: Settings, part: Part): void {
+/** Warns if `max-parallel` is set, and this workflow works on one story at a time. */
+function warnOfParallel({ env }: ActionContext, settings: Settings, part: WorkingJob): void {
   if (part === 'whole' && claimsWave(settings))
     core.warning(`max-parallel: one job works on one story at a time; ${PARALLEL_EXAMPLE} has a job for each`)
   if (part !== 'claim' || settings.maxParallel === 1 || claimsWave(settings)) return
@@ -296,6 +301,7 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
     changes: (state) => changesByStory(workspace.git, state),
     touches: touchesIn(workspace),
     namesRedChecks: settings.checks === 'report',
+    autoMerge: settings.autoMerge,
     notes: () =>
       [settings.isolation === 'same-user' ? SAME_USER_WARNING : null, refusedConnections(as)].filter(
         (note) => note !== null,
@@ -351,14 +357,18 @@ function hearingOf({ github, workspace }: Parts, settings: Settings, conversatio
 }
 
 /** The people whose review threads count; null: no one's. */
-function reviewRules({ reviews, reviewsFrom }: Settings): ReviewRules | null {
+function reviewRules({ reviews, reviewsFrom, isolation }: Settings): ReviewRules | null {
   if (reviews === 'off') return null
-  return { mention: reviews === 'writers' ? null : reviews, bots: reviewsFrom }
+  // At `separate-job` the job that reads threads runs no agent, so a worker's session answers as well.
+  const answers = isolation !== 'separate-job'
+  return { mention: reviews === 'writers' ? null : reviews, bots: reviewsFrom, answers }
 }
 
 /** Whether a commit changes lines of a file: lines that were there before it, or new ones right there. */
-function touchesIn({ repository }: Workspace): AnswerContext['touches'] {
+function touchesIn({ repository, store }: Workspace): AnswerContext['touches'] {
   return async (commit, path, lines) => {
+    // A job that answers for an earlier one has only the newest commit.
+    await store.fetch([commit], 'whole')
     const [removed, written] = [
       await repository.changedLines(commit, `${commit}^`),
       await repository.changedLines(`${commit}^`, commit),

@@ -1,5 +1,5 @@
-// Caches an installed agent between jobs, as one file. The entry is untrusted, as others may write the repository's caches:
-// it is unpacked into its own folder, and used only if its version is the wanted one and its program starts.
+// Caches an installed agent between jobs, as one file. The entry is untrusted, as others may write the repository's caches. So it is
+// unpacked into its own folder, and used only if its version is the wanted one and its program starts.
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import type { CacheEntry, FileCache } from '../engine/model/ports.ts'
@@ -34,7 +34,7 @@ export function cacheEntryOf(
   return { key: `ralph-agent-${name}-${process.platform}-${process.arch}-${version.slice(0, 16)}`, version }
 }
 
-/** Fills an empty folder from the cache; false where the cache has no entry or does not answer. */
+/** Fills an empty folder from the cache; false if the cache has no entry or does not answer. */
 export async function restoreFromCache(folder: string, agentCache: AgentCache): Promise<boolean> {
   const { cache, entry } = agentCache
   return await inCacheFile('restoring the agent', folder, agentCache, async (file, signal) => {
@@ -67,7 +67,7 @@ function inCacheFile(
   return withCacheFile(dirname(folder), { action, timeoutMs: CACHE_TIMEOUT_MS, signal, report }, work)
 }
 
-/** The version in the package.json of an installed package; null where it has none. */
+/** The version in the package.json of an installed package; null if it has none. */
 export function versionIn(folder: string, name: string): string | null {
   const bytes = readRegularFileSync(join(folder, 'node_modules', name, 'package.json'), MAX_PACKAGE_BYTES)
   const version: unknown = JSON.parse(bytes?.toString('utf8') ?? '{}').version

@@ -6,7 +6,7 @@ import type { OtherUser } from '../isolation/other-user.ts'
 import { describeExit, runUntrusted } from '../system/process.ts'
 import { findProgram } from '../system/program.ts'
 import type { AgentVendor, KeyCheck, Login } from './agent.ts'
-import { oneLine } from './session-end.ts'
+import { lineWithoutKeys } from './session-end.ts'
 
 export type Unready = { reason: string; fix: string }
 
@@ -35,7 +35,7 @@ export async function checkAgent(
   const output = run.output.trim()
   if (run.exit.kind === 'exit' && run.exit.code === 0) {
     const version = /\d+\.\d+[\w.+-]*/.exec(output)
-    return { ok: true, version: version?.[0] ?? oneLine(output.split('\n')[0] ?? '') }
+    return { ok: true, version: version?.[0] ?? lineWithoutKeys(output.split('\n')[0] ?? '') }
   }
   if (run.exit.kind === 'timeout') {
     const reason = `${program} is there, but did not print its version within ${timeoutMs / 1000} seconds`
@@ -56,7 +56,7 @@ function notFoundReason({ program }: AgentVendor): string {
 
 function unready({ npm, install }: AgentVendor, reason: string): Unready {
   const fix = npm === null ? install : `set agent-version, and Ralph installs it; or ${install}`
-  return { reason: oneLine(reason), fix }
+  return { reason: lineWithoutKeys(reason), fix }
 }
 
 type LoginCheck = {
@@ -85,7 +85,7 @@ export async function findKeyProblem(
   // `${{ secrets.NAME }}` of a secret that does not exist is an empty text.
   const empty = login.keys.filter((name) => env[name] !== undefined)
   if (empty.length > 0) return `${empty.join(' and ')} is empty: the secret is not there, or has another name`
-  return `no key: none of ${login.keys.join(', ')} is set`
+  return `no key is set (${login.keys.join(', ')})`
 }
 
 /** Tries the key, and returns why it is refused. Only a clear refusal counts: after any other answer, or none, a session will show it. */

@@ -94,15 +94,15 @@ export type KeyCheck = {
   isRefused?(status: number, body: string): boolean
 }
 
-/** How a vendor's program reaches its model at another address, with another key instead of its own. */
+/** How a vendor's program reaches its model at another address, with another key. */
 type Relay = {
   /** Variables that hold the key, in the order in which the program prefers them. */
   keys: readonly string[]
   /** Variables that select another way to the model. If one is set, no proxy is used. */
   disabledBy: readonly string[]
-  /** The vendor's own address; null where only `addressVariable` may name one. */
+  /** The vendor's address; null if only `addressVariable` may name one. */
   upstream: string | null
-  /** The variable that names the address: Ralph reads it, and sets it to the proxy's. Null where an argument sets the address. */
+  /** The variable that names the address: Ralph reads it, and sets it to the proxy's. Null if an argument sets the address. */
   addressVariable: string | null
   args?(url: string): string[]
 }
@@ -131,21 +131,21 @@ export interface AgentVendor {
   /** Looked up in PATH. */
   program: string
   install: string
-  /** The npm package, which `agent-version` installs; null where there is none. */
+  /** The npm package, which `agent-version` installs; null if there is none. */
   npm: string | null
   /** The version of the program that the tests drive (test/agents-real). */
   tested?: string
-  /** How it is logged in; null where it may work without a key that Ralph knows. */
+  /** How it is logged in; null if it may work without a key that Ralph knows. */
   login: Login | null
   /** What a session's home gets from the person's home, in addition to `login.files`. */
   home?: HomeShare
-  /** Left out where Ralph's proxy cannot add its key to requests. */
+  /** Left out if Ralph's proxy cannot add its key to requests. */
   relay?: Relay
   /** Ways to its model by the job's identity, for `auth: oidc`; left out if there is none. */
   keyless?: readonly Keyless[]
   /**
-   * The hosts of its model, as entries of `network-allow`, if Ralph's proxy does not serve it: those it always needs, and those of the
-   * provider whose key is set. Left out if they are not known.
+   * The hosts of its model, as entries of `network-allow`, for a model that Ralph's proxy does not serve. `always`: those it always needs.
+   * `byKey`: those of the provider whose key is set. Left out if they are not known.
    */
   modelHosts?: { always: readonly string[]; byKey?: Readonly<Record<string, readonly string[]>> }
   /** The vendor's variables that the agent may see, in addition to those of its login. */
@@ -155,15 +155,15 @@ export interface AgentVendor {
   /** What its keys look like, in addition to the shapes of well-known services. */
   keyShapes: readonly KeyShape[]
   /**
-   * Files and folders that steer it in any folder of the repository, in lower case: changed by people only. Documents of
-   * the project (CLAUDE.md, AGENTS.md) are none of them.
+   * Files and folders that steer it in any folder of the repository, in lower case. Only people may change them. Documents of the
+   * project (CLAUDE.md, AGENTS.md) are not among them.
    */
   settings: readonly string[]
   /** Documents that it also reads in every folder above its own. All agents read AGENTS.md. */
   documents?: readonly string[]
   /** Where it finds a slash command of the project; `*` stands for its name. */
   slashCommands?: string
-  /** What it reports about a session. A limit of cost or tokens works only where that is reported. */
+  /** What it reports about a session. A limit of cost or tokens works only if it reports that. */
   reports: 'cost' | 'tokens' | 'nothing'
   /** For a program that reports its usage only in a file: the arguments that name the file, and a reader of it. */
   usageFile?: {

@@ -1,7 +1,7 @@
 // Answers as data: JSON schemas for programs that can hold their model to one, and the readers of such answers. Markers in the text count
 // as before if the answer is in words.
 import { asObjects, asString, type Json, jsonObject } from '../engine/model/json.ts'
-import type { ExpectationAnswer, Verdict } from './signals.ts'
+import type { ClaimedVerdict, ExpectationAnswer } from './signals.ts'
 
 /** What a session is asked for. */
 export type AnswerKind = 'verdict' | 'expectation' | 'plan'
@@ -69,13 +69,13 @@ export function schemaText(kind: AnswerKind): string {
   return JSON.stringify(SCHEMAS[kind])
 }
 
-/** The most entries of each list in a verdict. */
+/** The maximum number of entries of each list in a verdict. */
 const MAX_LISTED = 5000
 const SHOWN_LIMIT = 300
 const COMMAND_LIMIT = 500
 
 /** The verdict in an answer that is JSON of its schema; null for any other text, or one without a verdict. */
-export function verdictInJson(answer: string): Verdict | null {
+export function verdictInJson(answer: string): ClaimedVerdict | null {
   const { verdict, stories, reason, evidence, counterexamples } = jsonObject(answer) ?? {}
   if (verdict === 'verified') {
     const shown = asObjects(evidence).slice(0, MAX_LISTED).flatMap(evidenceOf)

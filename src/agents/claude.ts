@@ -1,6 +1,6 @@
 // Claude Code: `claude -p` with stream-json (code.claude.com/docs/en/headless).
 
-import { type AgentVendor, flag, words } from './agent.ts'
+import { type AgentVendor, flag, unlessNamed, words } from './agent.ts'
 import { anthropicIdentity } from './keyless/anthropic.ts'
 import { bedrockIdentity } from './keyless/bedrock.ts'
 import { vertexIdentity } from './keyless/vertex.ts'
@@ -10,7 +10,8 @@ export const claude: AgentVendor = {
   name: 'claude',
   provider: 'anthropic',
   program: 'claude',
-  install: 'npm install -g @anthropic-ai/claude-code (Node 22 or newer; --ignore-scripts leaves a stub)',
+  install:
+    'npm install -g @anthropic-ai/claude-code (Node 22 or newer; do not use --ignore-scripts, which installs only a stub)',
   npm: '@anthropic-ai/claude-code',
   tested: '2.1.329',
   env: words(`
@@ -64,7 +65,14 @@ export const claude: AgentVendor = {
   reports: 'cost',
   args: ({ model, extraArgs, budget, schema }) => [
     ...words('-p --dangerously-skip-permissions --output-format stream-json --verbose'),
-    // The program stops by itself where Ralph would end it.
+    // With this, folders and the state of git are in the first message, and the system prompt is the same in every session. Then 35 KB of
+    // a first request of 48 KB come from the cache, instead of 31 (measured with 2.1.329).
+    ...unlessNamed(
+      extraArgs,
+      /^--(?:exclude-dynamic-|system-prompt)/,
+      '--exclude-dynamic-system-prompt-sections',
+    ),
+    // The program stops by itself at the limit at which Ralph would end it.
     ...(extraArgs.includes('--max-budget-usd') ? [] : flag('--max-budget-usd', dollars(budget?.costUsd))),
     ...(extraArgs.includes('--json-schema') ? [] : flag('--json-schema', schema?.text)),
     ...flag('--model', model),

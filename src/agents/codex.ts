@@ -151,15 +151,15 @@ function commandOf(line: string | null): string | null {
 }
 
 /**
- * The status in one of the two sentences that the program itself makes, at their start: `turn.failed` carries nothing
- * but a message, so its fixed forms are the structure there is. Never used on what a model or a tool said.
+ * The HTTP status in one of the program's own two sentences, which begin the message. `turn.failed` has only a message, so the status is
+ * nowhere else. Never used on the words of a model or a tool.
  */
 function httpOf(message: string): number | null {
   const match = /^(?:unexpected status|exceeded retry limit, last status:) (\d{3})\b/.exec(message)
   return match?.[1] === undefined ? null : Number(match[1])
 }
 
-/** The server's answer: alone, or after the program's own words (`unexpected status 400 Bad Request: {…}, url: …`). */
+/** The server's answer, which may come after the program's own words (`unexpected status 400 Bad Request: {…}, url: …`). */
 function refusalOf(message: string) {
   const http = httpOf(message)
   if (http === null) return readRefusal(message)
@@ -168,8 +168,8 @@ function refusalOf(message: string) {
 }
 
 /**
- * When a usage limit ends, epoch milliseconds: the program's own sentence ends in the time on this machine's clock, of
- * today or with a date before it (recording usageCodex). The limit has ended when that minute is over.
+ * When a usage limit ends, in epoch milliseconds. The program's sentence ends in the time on this machine's clock, of today or with a date
+ * before it (recording usageCodex). The limit has ended when that minute is over.
  */
 function resetOf(message: string, now: number): number | null {
   if (!/^You[’']ve hit your usage limit/.test(message)) return null
@@ -183,7 +183,7 @@ function resetOf(message: string, now: number): number | null {
   return Number.isNaN(at.getTime()) ? null : at.getTime()
 }
 
-/** Sentences of the program's own, in recordings usageCodex, quotaOpenai, no-key, e500, drop and middrop. */
+/** The program's own sentences, in recordings usageCodex, quotaOpenai, no-key, e500, drop and middrop. */
 const OWN_SENTENCES: readonly (readonly [string, SessionStatus])[] = [
   ['You’ve hit your usage limit', 'limit'],
   ["You've hit your usage limit", 'limit'],

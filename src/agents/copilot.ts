@@ -57,7 +57,7 @@ export const copilot: AgentVendor = {
   `),
   slashCommands: '.github/prompts/*.prompt.md',
   reports: 'tokens',
-  args: ({ model, extraArgs }) => [
+  args: ({ model, extraArgs, budget }) => [
     ...words('--allow-all --no-ask-user --no-color --output-format json --log-level none'),
     // Its own servers act on GitHub with whatever its token may do.
     ...unlessNamed(
@@ -65,6 +65,8 @@ export const copilot: AgentVendor = {
       /^--(?:disable-builtin-mcps|(?:add-|enable-all-)?github-mcp-)/,
       '--disable-builtin-mcps',
     ),
+    // The program stops by itself at the limit at which Ralph would end it.
+    ...(extraArgs.includes('--max-ai-credits') ? [] : flag('--max-ai-credits', credits(budget?.costUsd))),
     ...flag('--model', model),
     ...extraArgs,
   ],
@@ -86,6 +88,11 @@ export const copilot: AgentVendor = {
     },
   },
   parser: () => new CopilotReader(),
+}
+
+/** An AI credit is a cent, and the program takes no limit below 30 (`copilot help limits`). Undefined without a limit. */
+function credits(amountUsd: number | null | undefined): string | undefined {
+  return amountUsd == null || amountUsd <= 0 ? undefined : String(Math.max(30, Math.ceil(amountUsd * 100)))
 }
 
 class CopilotReader extends EventReader {

@@ -58,8 +58,8 @@ function total(tokens: { inputTokens: number; outputTokens: number }): number {
 }
 
 /**
- * The cost by these prices, in USD; null where nothing is known. `model` is what Ralph asked for, or null for the agent's
- * own choice: then the highest price counts, so that a limit holds for every model.
+ * The cost by these prices, in USD; null if there are none. `model` is what Ralph asked for, or null for the agent's own choice. Without
+ * a known model the highest price counts, so that a limit holds for every model.
  */
 export function costByPrices(
   usage: Usage,
@@ -105,10 +105,10 @@ export function streamMeter(promptLength: number) {
 }
 
 /**
- * The usage that a session is charged with: what it reported, and at least what was measured. Without reported tokens, the estimate from the stream counts, but at least the
- * reservation. Without a reported cost, the user's prices count; else the reservation, or more if the tokens cost more. A
- * reservation that is only a share of the limit is not a lower bound once the vendor reported usage or the stream showed an answer. A session that the vendor
- * refused before any answer is free.
+ * The usage that a session is charged with: what it reported, and at least what was measured. Without reported tokens, the estimate from
+ * the stream counts, but at least the reservation. Without a reported cost, the user's prices count. Without prices, the reservation
+ * does, or more if the tokens cost more. A reservation may be only a share of the limit. Then it is not a lower bound once the vendor
+ * reported usage or the stream showed an answer. A session that the vendor refused before any answer is free.
  */
 export function finalUsage(
   result: Pick<SessionResult, 'status' | 'usage' | 'estimate' | 'measured'>,
@@ -117,7 +117,7 @@ export function finalUsage(
   reserved: Reservation,
 ): model.Usage {
   const { measured = null, usage: reported } = result
-  // What was not reported at all is estimated below, at least as the reservation.
+  // Usage that was not reported at all is estimated below.
   const usage = hasReported(reported) ? atLeastMeasured(reported, measured) : reported
   const hiddenCost = hasReported(reported) ? costOfHidden(reported, measured, prices, model) : null
   const isFree = usage.calls === 0 || (result.estimate.answers === 0 && REFUSED.has(result.status))

@@ -5,7 +5,13 @@ import { asNumber, asObject, jsonObject } from '../engine/model/json.ts'
 import type { Exit } from '../system/process.ts'
 import { type AgentVendor, noUsage, type ParsedEnd, type StreamParser } from './agent.ts'
 import { appendText } from './event-reader.ts'
-import { type Ending, endingByExit, oneLine, stderrMessage, withVendorMessage } from './session-end.ts'
+import {
+  type Ending,
+  endingByExit,
+  lineWithoutKeys,
+  stderrMessage,
+  withVendorMessage,
+} from './session-end.ts'
 
 /** RALPH_MODE, RALPH_FEATURE, RALPH_STORY_ID, RALPH_ATTEMPT, RALPH_CANDIDATE and RALPH_PROMPT_FILE are set by the caller. */
 export const custom: AgentVendor = {
@@ -54,7 +60,13 @@ class CustomReader implements StreamParser {
     // A last line with the usage is not part of the answer.
     const textEnd = this.#usage === null ? text.length : text.lastIndexOf(this.#lastLine)
     const finalText = text.slice(0, Math.max(textEnd, 0)).trim()
-    return { status, message: oneLine(message), finalText, usage: this.#usage ?? noUsage(), resetsAt: null }
+    return {
+      status,
+      message: lineWithoutKeys(message),
+      finalText,
+      usage: this.#usage ?? noUsage(),
+      resetsAt: null,
+    }
   }
 
   #ending(exit: Exit): Ending {

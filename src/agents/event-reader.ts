@@ -9,9 +9,11 @@ import {
   endingByExit,
   endingByRalph,
   failureEnding,
-  oneLine,
+  lineWithoutKeys,
+  optionEnding,
   type Retrying,
   stderrMessage,
+  unknownOption,
 } from './session-end.ts'
 
 /** Handlers by event `type`; other events are ignored. */
@@ -34,6 +36,7 @@ export abstract class EventReader implements StreamParser {
   protected readonly stderr = stderrMessage()
   readonly #refusals: readonly RegExp[]
   #refusal: string | null = null
+  #unknownOption: string | null = null
   #hasBegun = false
 
   /**
@@ -51,6 +54,7 @@ export abstract class EventReader implements StreamParser {
     if (event === null) {
       if (!this.#hasBegun && this.#refusals.some((refusal) => refusal.test(line)))
         this.#refusal ??= line.trim()
+      if (!this.#hasBegun && stream === 'stderr') this.#unknownOption ??= unknownOption(line)
       return stream === 'stderr' ? this.onStderr(line) : []
     }
     const type = asString(event.type)
@@ -63,7 +67,7 @@ export abstract class EventReader implements StreamParser {
     const ending = this.#ending(exit)
     return {
       status: ending.status,
-      message: oneLine(ending.message),
+      message: lineWithoutKeys(ending.message),
       finalText: ending.hasNoAnswer ? '' : this.text,
       usage: this.usage,
       resetsAt: ending.status === 'limit' ? (ending.resetsAt ?? null) : null,
@@ -76,6 +80,8 @@ export abstract class EventReader implements StreamParser {
     if (this.#refusal !== null && !endedByRalph && !this.isComplete && this.text === '') {
       return { ...failureEnding('auth', this.#refusal), hasNoAnswer: true }
     }
+    if (this.#unknownOption !== null && !this.#hasBegun && exit.kind === 'exit' && exit.code !== 0)
+      return { ...optionEnding(this.#unknownOption), hasNoAnswer: true }
     // The session was finished, but its program did not exit.
     const isOverdue = (exit.kind === 'timeout' || exit.kind === 'idle') && this.isOver
     const byRalph = isOverdue ? null : endingByRalph(exit, this.retrying)

@@ -75,7 +75,7 @@ const TOOL_FOLDERS: Readonly<Record<string, string>> = {
   VOLTA_HOME: '.volta',
 }
 
-/** macOS looks for the keychain, where logins are, below HOME. */
+/** macOS looks below HOME for the keychain, which holds logins. */
 const KEYCHAIN = ['Library/Keychains', 'Library/Preferences/com.apple.security.plist']
 
 /** Limits of a login: files of one folder, bytes of one file. */
@@ -83,7 +83,7 @@ const MAX_FILES = 100
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
- * Reads the shared files before any session runs, so that nothing that a session writes into the person's home reaches another session.
+ * Reads the shared files before any session runs, so that a session cannot change what another one gets from the person's home.
  * Only a login that the vendor renews is read again for each session: another lane, or the person, may have renewed it.
  */
 export async function openHomes(options: HomesOptions): Promise<Homes> {
@@ -183,7 +183,7 @@ async function saveNewestLogin(homes: readonly string[], file: SharedFile): Prom
   if (newest !== undefined) await saveRenewedLogin(newest.home, file)
 }
 
-/** The file with a login whose refresh token can be used only once; null where sessions have no such login. */
+/** The file with a login whose refresh token can be used only once; null if sessions have no such login. */
 export function findSingleUseLogin(
   { renewedFiles = [], hasSingleUseTokens, folderVariable }: HomeShare,
   env: Environment,
@@ -225,7 +225,7 @@ async function readShares(
   return [...found.values()]
 }
 
-/** Where a path below HOME is, by the variables that name other places. */
+/** The real place of a path below HOME, since variables may name other places. */
 function resolveInHome(
   path: string,
   home: string,

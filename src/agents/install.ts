@@ -25,7 +25,7 @@ import { findProgram } from '../system/program.ts'
 import { type AgentVendor, words } from './agent.ts'
 import { type AgentCache, cacheEntryOf, restoreFromCache, saveToCache, versionIn } from './agent-cache.ts'
 import { type Availability, checkAgent } from './agent-ready.ts'
-import { oneLine } from './session-end.ts'
+import { lineWithoutKeys } from './session-end.ts'
 
 export type InstallRequest = {
   vendor: AgentVendor
@@ -35,10 +35,10 @@ export type InstallRequest = {
   env: Readonly<Record<string, string>>
   /** Folders for installed agents: the first that has this one is used, else the first that can be written. */
   caches: readonly string[]
-  /** Keeps the installed agent for later jobs; left out where there is no cache. */
+  /** Keeps the installed agent for later jobs; left out if there is no cache. */
   cache?: InstalledAgentCache | null
   signal?: AbortSignal
-  /** Called once before and once after an installation; not at all where the agent is installed already. */
+  /** Called once before and once after an installation; not at all if the agent is installed already. */
   report(line: string): void
 }
 
@@ -55,7 +55,7 @@ const INSTALL_TIMEOUT_MS = 10 * 60_000
 const ASK_TIMEOUT_MS = 60_000
 const MAX_LOCK_BYTES = 16 * 1024 * 1024
 const STAGING = '.installing-'
-/** Prefix of folders that were restored from the cache. npm did not verify them, so they are not used where an integrity is set. */
+/** Prefix of folders that were restored from the cache. npm did not verify them, so they are not used if an integrity is set. */
 const RESTORED = 'restored-'
 /** A version, a range or a tag. npm would read other texts as a folder, an address or an option. */
 const SPEC = /^[\w^~][\w.^~+-]*$/
@@ -88,13 +88,13 @@ function canOthersEnter(folder: string): boolean {
   return (mode & 0o001) !== 0 && (dirname(folder) === folder || canOthersEnter(dirname(folder)))
 }
 
-/** As the registry's `dist.integrity` and npm's lock files write it. */
+/** The form of the registry's `dist.integrity` and of npm's lock files. */
 const INTEGRITY = /^sha512-[A-Za-z0-9+/]{86}==$/
 
 /**
- * The folder with the agent's program at this version, `<cache>/<agent>/<version>/node_modules/.bin`, or `restored-<version>`
- * where GitHub's cache had it. It is put there by a rename when it is complete, so that a killed installation cannot be used, and two
- * at the same time do no harm.
+ * The folder with the agent's program at this version, `<cache>/<agent>/<version>/node_modules/.bin`, or `restored-<version>` if it came
+ * from GitHub's cache. A rename puts it there when it is complete, so that a killed installation is never used. Two installations at the
+ * same time do no harm.
  * Throws UserError if there is no package, no npm, no such version, or a program that does not start.
  */
 export async function installAgent(request: InstallRequest): Promise<Installed> {
@@ -163,7 +163,7 @@ async function firstWritable({ caches, vendor, version }: PackageRequest): Promi
   for (const folder of caches.map((cache) => join(cache, vendor.name))) {
     try {
       await mkdir(folder, { recursive: true })
-      // Whatever the umask is. A folder of someone else stays as it is.
+      // Independent of the umask. A folder of someone else stays unchanged.
       for (const made of [dirname(folder), folder]) await chmod(made, 0o755).catch(() => {})
       await access(folder, constants.W_OK)
       return folder
@@ -174,7 +174,7 @@ async function firstWritable({ caches, vendor, version }: PackageRequest): Promi
   throw mistake(
     `there is no folder to install ${vendor.name} ${version} into.`,
     '',
-    `make one writable: ${oneLine(refused.join('; '))}`,
+    `make one writable: ${lineWithoutKeys(refused.join('; '))}`,
   )
 }
 
@@ -220,8 +220,8 @@ async function install(target: InstallTarget): Promise<Installed> {
   // A restored lock file is untrusted, so its integrity is not recommended.
   const isAdvised = target.integrity === null && !isRestored
   const found = isAdvised ? integrityOf(target, join(target.folder, version)) : null
-  const advice = `agent-version: ${version} ${found} accepts only these bytes`
-  if (found !== null) report(`agent-version names no integrity: ${advice}`)
+  const pinned = `agent-version: ${version} ${found}`
+  if (found !== null) report(`agent-version has no checksum. To accept only this download, write ${pinned}`)
   return result
 }
 
@@ -234,12 +234,12 @@ async function cacheFor(target: InstallTarget, spec: string) {
     const { files, checkRestored } = cache
     return { cache: files, entry, checkRestored, env, report, ...(signal === undefined ? {} : { signal }) }
   } catch (error) {
-    report(`the cache is not used (cache: off leaves it out): ${oneLine(messageOf(error))}`)
+    report(`the cache is not used (cache: off leaves it out): ${lineWithoutKeys(messageOf(error))}`)
     return null
   }
 }
 
-/** Where npm would get the package from, by its configuration; no request is made. */
+/** The registry from which npm would get the package, by its configuration. Makes no request. */
 function registryOf(target: InstallTarget): Promise<string> {
   const [scope = '', name] = target.package.split('/')
   const settings = ['registry', ...(name === undefined ? [] : [`${scope}:registry`])]
@@ -279,7 +279,7 @@ async function restore(
   if (!(await restoreFromCache(staging, agentCache))) return false
   try {
     const found = versionIn(staging, target.package)
-    if (found !== target.version) throw new Error(`its version is ${oneLine(found ?? 'none')}`)
+    if (found !== target.version) throw new Error(`its version is ${lineWithoutKeys(found ?? 'none')}`)
     const bin = join(staging, 'node_modules', '.bin')
     // Without this check, another program of that name on the PATH would be started.
     if (findProgram(target.vendor.program, bin) === null)
@@ -322,7 +322,7 @@ async function checkProgram(
   spec: string,
 ): Promise<void> {
   const path = [join(staging, 'node_modules', '.bin'), env.PATH ?? ''].join(delimiter)
-  // Some agents end at once where HOME is missing or cannot be written.
+  // Some agents end at once if HOME is missing or cannot be written.
   const home = join(staging, '.home')
   await mkdir(home)
   const checkEnv = { ...env, PATH: path, HOME: home }
@@ -366,7 +366,7 @@ async function runNpm(
   })
   if (exit.kind === 'exit' && exit.code === 0) return output
   const exitText = exit.kind === 'exit' ? `exit code ${exit.code}` : exit.kind
-  const found = `npm ${args[0]} did not get ${name}@${version} from the registry (${exitText}): ${oneLine(npmErrors(output))}`
+  const found = `npm ${args[0]} did not get ${name}@${version} from the registry (${exitText}): ${lineWithoutKeys(npmErrors(output))}`
   throw mistake(found, '', fixOf(output))
 }
 

@@ -150,8 +150,8 @@ class OpencodeReader extends EventReader {
   }
 
   /**
-   * Reads failed requests of the session itself, but not those for its title. A request that is not repeated comes as an event of
-   * its own. The log line has no HTTP status.
+   * Reads failed requests of the session itself, but not those for its title. A request that is not repeated has its own event. The log
+   * line has no HTTP status.
    */
   protected override onStderr(line: string): AgentEvent[] {
     if (!/^timestamp=\S+ level=/.test(line)) return super.onStderr(line)

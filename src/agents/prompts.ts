@@ -4,8 +4,9 @@ import type { Story } from '../engine/model/feature.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { SessionStep } from '../engine/model/pipeline-step.ts'
 import type { PlanTask } from '../engine/model/plan-state.ts'
-import type { ExamplesTask, JudgeTask } from '../engine/model/ports.ts'
+import type { JudgeTask, WordsTask } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
+import { answerParts } from '../engine/prompts/answer-prompt.ts'
 import {
   type PromptFacts,
   planParts,
@@ -15,7 +16,7 @@ import {
 } from '../engine/prompts/build-prompt.ts'
 import { stepTemplate } from '../engine/prompts/built-in.ts'
 import { examplesParts } from '../engine/prompts/examples-prompt.ts'
-import type { Part } from '../engine/prompts/template.ts'
+import type { PromptPart } from '../engine/prompts/template.ts'
 import { findTemplate, type ReadText, type Template } from '../engine/prompts/template-files.ts'
 
 export type PromptSources = {
@@ -34,11 +35,11 @@ export type SessionRequest =
   | { mode: 'plan'; task: PlanTask }
   | { mode: 'verify'; task: JudgeTask }
   | { mode: 'setup' }
-  /** A session about examples. It works with the judge's model. */
-  | { mode: 'verify'; examples: ExamplesTask }
+  /** A session that answers in words. It works with the judge's model. */
+  | { mode: 'verify'; asked: WordsTask }
 
 /** `template`: the path of a person's template; null for the built-in one. */
-export type Prompt = { parts: Part[]; template: string | null }
+export type Prompt = { parts: PromptPart[]; template: string | null }
 
 /** The prompt; null without a set-up prompt, or if the file of a step is missing. */
 export async function buildPrompt(
@@ -64,7 +65,7 @@ export async function buildPrompt(
 /** The template of a step or a mode; null for the built-in one. */
 async function templateOf(request: SessionRequest, read: ReadText): Promise<Template | null | 'missing'> {
   const step = request.mode === 'run' ? request.step : undefined
-  if (request.mode === 'verify' && 'examples' in request) return null
+  if (request.mode === 'verify' && 'asked' in request) return null
   if (step?.prompt == null) return findTemplate(request.mode, read)
   const { prompt, name } = step
   if (prompt.kind === 'text') return { path: `step ${name}`, text: stepTemplate(name, prompt.text) }
@@ -72,16 +73,25 @@ async function templateOf(request: SessionRequest, read: ReadText): Promise<Temp
   return text === null ? 'missing' : { path: prompt.path, text }
 }
 
-function partsOf(template: string | null, request: SessionRequest, state: State, facts: PromptFacts): Part[] {
+function partsOf(
+  template: string | null,
+  request: SessionRequest,
+  state: State,
+  facts: PromptFacts,
+): PromptPart[] {
   switch (request.mode) {
     case 'run':
       return runParts(template, state, request.story, facts)
     case 'plan':
       return planParts(template, state, request.task, facts)
     case 'verify':
-      if ('examples' in request) return examplesParts(state, request.examples, facts)
+      if ('asked' in request) return wordsParts(state, request.asked, facts)
       return verifyParts(template, state, request.task, facts)
     case 'setup':
       return setupParts(template ?? '', state, facts)
   }
+}
+
+function wordsParts(state: State, task: WordsTask, facts: PromptFacts): PromptPart[] {
+  return task.kind === 'answer' ? answerParts(state, task.storyId, facts) : examplesParts(state, task, facts)
 }

@@ -28,7 +28,7 @@ export class TranscriptReader {
     this.#parser = parserOf(agent)
   }
 
-  /** The readable text of these lines, as far as it is complete. Lines of an unknown format stay as they are. */
+  /** The readable text of these lines, as far as it is complete. Lines of an unknown format stay unchanged. */
   read(added: readonly string[]): string[] {
     const [first] = this.#isBegun ? [] : added
     this.#isBegun = this.#isBegun || added.length > 0

@@ -13,7 +13,7 @@ import { withoutControls } from '../system/workflow-commands.ts'
 import { type AgentVendor, type CommandOptions, noUsage, type SessionResult } from './agent.ts'
 import { atLeastMeasured, type MeasuredTokens, streamMeter } from './cost.ts'
 import { transcriptHead } from './readable.ts'
-import { oneLine } from './session-end.ts'
+import { lineWithoutKeys } from './session-end.ts'
 
 /** `env` is the whole environment (untrusted-env.ts); the vendor's quiet variables are added. */
 export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine' | 'lineLimit'> &
@@ -34,7 +34,7 @@ export type AgentRequest = Omit<RunRequest, 'file' | 'args' | 'stdin' | 'onLine'
 
 /** One line can be an event with a whole file that a tool wrote. */
 const LINE_LIMIT = 8 * 1024 * 1024
-/** The most of a session that is shown, in UTF-16 units. The transcript has more. */
+/** The maximum number of UTF-16 units of a session that are shown. The transcript has more. */
 const SHOWN_LIMIT = 4 * 1024 * 1024
 /** The least that an event counts of that limit. */
 const EVENT_SIZE = 100
@@ -58,7 +58,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     shownLeft -= EVENT_SIZE + (event.kind === 'text' ? Math.min(event.text.length, TEXT_LIMIT) : 0)
     if (shownLeft <= 0) request.onEvent?.({ kind: 'text', text: '... the rest is not shown ...' })
   }
-  const onError = (message: string) => emit({ kind: 'error', message: oneLine(message) })
+  const onError = (message: string) => emit({ kind: 'error', message: lineWithoutKeys(message) })
   const { transcriptPath: path } = request
   const transcript = path === undefined ? null : new Transcript(path, vendor.name, redactor, onError)
   const isCancelled = signal?.aborted === true
@@ -78,7 +78,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     lineLimit: LINE_LIMIT,
     onLine: (stream, line) => {
       transcript?.write(stream, line)
-      // stdout is parsed as it is: in a line of JSON a secret may cover more than one field.
+      // stdout is parsed before redaction: in a line of JSON a secret may cover more than one field.
       const events = parser.line(stream, stream === 'stderr' ? hideError(withoutControls(line)) : line)
       meter.line(stream === 'stdout' ? line.length : 0, events)
       for (const event of events) {
@@ -98,14 +98,14 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
     end.status = 'max-turns'
     end.message = 'it was ended: it had used all that was left of the limits'
   }
-  // A missing program is reported as EACCES where a folder of the PATH cannot be read.
+  // A missing program is reported as EACCES if a folder of the PATH cannot be read.
   const isMissing =
     run.exit.kind === 'not-started' &&
     (run.exit.reason === `spawn ${vendor.program} ENOENT` ||
       (run.exit.reason === `spawn ${vendor.program} EACCES` &&
         findProgram(vendor.program, request.env.PATH ?? '') === null))
   if (isMissing) {
-    end.message = oneLine(`${vendor.program} is not on your PATH; ${vendor.install}`)
+    end.message = lineWithoutKeys(`${vendor.program} is not on your PATH; ${vendor.install}`)
   }
   const isStarted = end.status !== 'not-started' && !isCancelled
   return {
@@ -139,7 +139,7 @@ function isOverBudget({ budget, costOf, measured }: AgentRequest, reported: Usag
   return tokens !== null && usage.inputTokens + usage.outputTokens > tokens
 }
 
-/** The most bytes that are read of a usage file, which usually has a few thousand. */
+/** The maximum number of bytes that are read of a usage file, which usually has a few thousand. */
 const USAGE_LIMIT = 1024 * 1024
 const USAGE_TIMEOUT_MS = 10_000
 
@@ -179,9 +179,9 @@ function cleanEvent(event: AgentEvent, cwd: string, hide: (text: string) => stri
   }
 }
 
-/** The most bytes of a transcript. */
+/** The maximum number of bytes of a transcript. */
 const TRANSCRIPT_LIMIT = 64 * 1024 * 1024
-/** The most UTF-16 units that are written at once. */
+/** The maximum number of UTF-16 units that are written at once. */
 const FLUSH_SIZE = 64 * 1024
 
 type Stream = 'stdout' | 'stderr'

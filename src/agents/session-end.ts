@@ -1,7 +1,7 @@
 // Classifies a session's end, for all vendors: exit codes, refusals by a vendor's server, and a one-line message.
 
 import { asNumber, asObject, asObjects, asString, jsonObject } from '../engine/model/json.ts'
-import { oneLine as plainLine, truncate } from '../engine/model/text.ts'
+import { oneLine, truncate } from '../engine/model/text.ts'
 import type { Exit } from '../system/process.ts'
 import { type SessionStatus, words } from './agent.ts'
 
@@ -53,6 +53,24 @@ export function endingByExit(exit: Exit, stderr: string): Ending {
     return { status: 'killed', message: `the agent was ended by a signal ${exitText}` }
   }
   return { status: 'crashed', message: withVendorMessage(`the agent ended with exit code ${code}`, stderr) }
+}
+
+/**
+ * The option that a program refuses as unknown in this line of its stderr, or null. In the words of commander (claude), clap (codex) and
+ * yargs (gemini, qwen).
+ */
+export function unknownOption(line: string): string | null {
+  const [, option] =
+    /^(?:error: )?(?:unknown option|unexpected argument|unknown arguments?):? '?(-{0,2}[a-z][\w-]*)/i.exec(
+      line,
+    ) ?? []
+  return option ?? null
+}
+
+/** An older program than the one that Ralph knows, or a mistake in `agent-args`: no session begins, so nothing is charged. */
+export function optionEnding(option: string): Ending {
+  const message = `the agent does not know the option ${option}: update it, or correct agent-args`
+  return { status: 'not-started', message }
 }
 
 /** What an HTTP status from the vendor's server means; null means that the connection failed. */
@@ -111,8 +129,8 @@ export function withVendorMessage(ralphMessage: string, vendorMessage: string | 
 const MESSAGE_LIMIT = 300
 
 /** One printable line of at most 300 characters. Keys are masked first, because a key that is cut would not be recognized. */
-export function oneLine(text: string): string {
-  return truncate(withoutKeys(plainLine(text, 8 * MESSAGE_LIMIT)), MESSAGE_LIMIT)
+export function lineWithoutKeys(text: string): string {
+  return truncate(withoutKeys(oneLine(text, 8 * MESSAGE_LIMIT)), MESSAGE_LIMIT)
 }
 
 /** Vendors quote the key that they refuse, and login links carry one. */
@@ -149,8 +167,8 @@ export function statusOfRefusal({ http, codes, message }: Refusal): SessionStatu
 }
 
 /**
- * Reads the body of an answer: `{"error":{"message","type","code"}}`, Google's with `status` and `details[].reason`,
- * `{"detail":"…"}`, `400 {…}`. Its message may be such a body again, at most `depth` levels deep. Other text is the message itself.
+ * Reads the body of an answer: `{"error":{"message","type","code"}}`, Google's with `status` and `details[].reason`, `{"detail":"…"}`, or
+ * `400 {…}`. Its message may be such a body again, at most `depth` levels deep. Other text is the message itself.
  */
 export function readRefusal(text: string, depth = 3): Refusal {
   const sentence = /^\[(API Error: .*)\]$/s.exec(text.trim())?.[1] ?? text.trim()
@@ -195,8 +213,8 @@ const STATUS_BY_CODE = new Map(
 )
 
 /**
- * Beginnings of the messages of programs about a subscription's limit, without a status or a code: of a session, a week, and the
- * monthly credit of `claude -p` (sentences in the program of claude-code 2.1.329).
+ * Beginnings of programs' messages about a subscription's limit, which have neither a status nor a code. The limit may be that of a
+ * session, of a week, or the monthly credit of `claude -p` (sentences in the program of claude-code 2.1.329).
  */
 const LIMIT_SENTENCES: readonly RegExp[] = [
   /^You['\u2019]re out of (?:extra usage|usage credits)\b/,

@@ -2,11 +2,12 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Usage as AgentUsage } from '../engine/model/agent-event.ts'
-import type { Attempt, Session } from '../engine/model/attempt.ts'
+import { type Attempt, type Session, slotOf } from '../engine/model/attempt.ts'
+import { ANSWER, ASKS_CHANGE } from '../engine/model/correction.ts'
 import type { Verdict } from '../engine/model/event.ts'
 import { attemptName } from '../engine/model/paths.ts'
 import type { PlanTask, Proposal } from '../engine/model/plan-state.ts'
-import type { AgentPort, ExamplesTask, JudgeTask, SessionBounds } from '../engine/model/ports.ts'
+import type { AgentPort, JudgeTask, SessionBounds, Words, WordsTask } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { emptyUsage, type Price, type Usage } from '../engine/model/usage.ts'
 import { readProposal } from '../engine/planning/proposed-plan.ts'
@@ -41,9 +42,11 @@ export type SessionsOptions = PromptSources &
     proxy?: ProxyMeter | null
     /** Opens the way to the model, until it is disposed. */
     admit?: () => Disposable
-    /** Transcripts and the prompt file, on this machine only. */
+    /** Transcripts, on this machine only. */
     directory: string
-    /** The run's folder below the transcripts; left out where it has none. */
+    /** Where each prompt is written: `ralph/prompt.md` in the git directory of the work tree, so that lanes do not share it. */
+    promptFile: string
+    /** The run's folder below the transcripts; left out if it has none. */
     run?: string | null
   }
 
@@ -72,7 +75,7 @@ type SessionAnswer = { result: SessionResult; message: string; finalText: string
 
 export function createSessions(options: SessionsOptions): AgentPort {
   const { redact } = options.redactor
-  const oneLine = (text: string) =>
+  const redactedLine = (text: string) =>
     redact(withoutControls(text)).replace(/\s+/g, ' ').trim().slice(0, MAX_MESSAGE)
 
   async function runSession(
@@ -87,11 +90,11 @@ export function createSessions(options: SessionsOptions): AgentPort {
     if (built === null)
       throw new UserError(missingPrompt(step?.prompt?.kind === 'file' ? step.prompt.path : ''))
     const prompt = redact(textOf(built.parts))
-    const promptFile = join(options.directory, 'prompt.md')
+    const { promptFile } = options
     const transcripts = join(options.directory, 'transcripts', options.run ?? '')
     const transcriptPath = join(transcripts, `${labels.transcript}.log`)
-    const kept = labels.isSecret === true ? [promptFile] : [promptFile, transcriptPath]
-    for (const path of kept) await clearPathTo(dirname(options.directory), path)
+    await clearPathTo(dirname(dirname(promptFile)), promptFile)
+    if (labels.isSecret !== true) await clearPathTo(dirname(options.directory), transcriptPath)
     await writeFile(promptFile, prompt)
     const schema = await writeSchema(labels.answer)
     await using _prompt = labels.isSecret === true ? removedAtEnd(promptFile) : null
@@ -164,7 +167,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     const used = finalUsage(result, options.prices, model, bounds.reserved)
     return {
       result,
-      message: oneLine(result.message),
+      message: redactedLine(result.message),
       finalText: redact(result.finalText),
       usage: used,
     }
@@ -173,7 +176,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
   /** For programs that read the schema from a file. */
   async function writeSchema(kind: AnswerKind | undefined) {
     if (kind === undefined) return undefined
-    const file = join(options.directory, 'answer-schema.json')
+    const file = join(options.directory, `answer-schema-${kind}.json`)
     const text = schemaText(kind)
     await clearPathTo(dirname(options.directory), file)
     await writeFile(file, text)
@@ -189,12 +192,12 @@ export function createSessions(options: SessionsOptions): AgentPort {
       message,
       resetsAt: result.resetsAt,
       hints: {
-        ...{ done, notDone, stuck: stuck === null ? null : oneLine(stuck) },
+        ...{ done, notDone, stuck: stuck === null ? null : redactedLine(stuck) },
         ...(confidence === 0 ? {} : { confidence }),
       },
-      learnings: learnings.map(oneLine),
-      ...(summary === '' ? {} : { summary: oneLine(summary) }),
-      ...(next === '' ? {} : { next: oneLine(next) }),
+      learnings: learnings.map(redactedLine),
+      ...(summary === '' ? {} : { summary: redactedLine(summary) }),
+      ...(next === '' ? {} : { next: redactedLine(next) }),
       usage,
     }
   }
@@ -207,7 +210,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       return { kind: 'none', message: `no line ${lines} at the end of the judge's answer` }
     }
     if (expectation.kind === 'expected') return { kind: 'verified' }
-    const reason = oneLine(expectation.reason) || 'the judge gave no reason'
+    const reason = redactedLine(expectation.reason) || 'the judge gave no reason'
     return { kind: 'reset', stories: [...stories], reason }
   }
 
@@ -229,19 +232,30 @@ export function createSessions(options: SessionsOptions): AgentPort {
     if (verdict.kind === 'verified') {
       const { evidence } = verdict
       if (evidence === undefined) return { kind: 'verified' }
-      return { kind: 'verified', evidence: evidence.map((one) => ({ ...one, shown: oneLine(one.shown) })) }
+      return {
+        kind: 'verified',
+        evidence: evidence.map((one) => ({ ...one, shown: redactedLine(one.shown) })),
+      }
     }
     const ids = verdict.ids.filter((id) => stories.includes(id))
     if (ids.length === 0) return { kind: 'none', message: 'the judge reset stories that do not exist' }
-    const reason = oneLine(verdict.reason) || 'the judge gave no reason'
+    const reason = redactedLine(verdict.reason) || 'the judge gave no reason'
     const commands = (verdict.commands ?? []).filter(({ storyId }) => ids.includes(storyId))
     const counterexamples = commands.map(({ storyId, run }) => ({ storyId, run: redact(run), files: [] }))
     return { kind: 'reset', stories: ids, reason, ...(commands.length === 0 ? {} : { counterexamples }) }
   }
 
+  function wordsIn({ finalText }: SessionAnswer, { kind }: WordsTask): Words {
+    // What other programs print may be anything: only what they mark as the answer is posted.
+    const isMarked = finalText.includes(ANSWER) || finalText.includes(ASKS_CHANGE)
+    if (kind === 'answer' && options.vendor.answersInOutput === true && !isMarked)
+      return { kind: 'none', message: `no line ${ANSWER} in the agent's output` }
+    return { kind: 'words', text: finalText }
+  }
+
   function proposalIn({ finalText }: SessionAnswer, task: PlanTask): Proposal {
     const read = readProposal(finalText, task)
-    return read.kind === 'none' ? { ...read, message: oneLine(read.message) } : read
+    return read.kind === 'none' ? { ...read, message: redactedLine(read.message) } : read
   }
 
   return {
@@ -251,7 +265,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const variables = {
         RALPH_STORY_ID: story.id,
         RALPH_ATTEMPT: String(attempt.number),
-        ...(attempt.slot === undefined ? {} : { RALPH_CANDIDATE: String(attempt.slot) }),
+        ...(slotOf(attempt) === undefined ? {} : { RALPH_CANDIDATE: String(slotOf(attempt)) }),
       }
       const labels = {
         transcript: `${attemptName(state, story.id)}${step?.log ?? ''}`,
@@ -276,16 +290,16 @@ export function createSessions(options: SessionsOptions): AgentPort {
       const answer = await runSession({ mode: 'verify', task }, labels, state, bounds, signal)
       return { verdict: failureAnswer(answer) ?? verdictIn(answer, task), usage: answer.usage }
     },
-    async examples(state, task, bounds, signal) {
+    async ask(state, task, bounds, signal) {
       const answer = await runSession(
-        { mode: 'verify', examples: task },
-        examplesLabels(task),
+        { mode: 'verify', asked: task },
+        wordsLabels(task),
         state,
         bounds,
         signal,
       )
       const failure = failureAnswer(answer)
-      return { answer: failure ?? { kind: 'words', text: answer.finalText }, usage: answer.usage }
+      return { answer: failure ?? wordsIn(answer, task), usage: answer.usage }
     },
     async plan(state, task, bounds, signal) {
       const variables: Record<string, string> = task.split === null ? {} : { RALPH_STORY_ID: task.split }
@@ -298,8 +312,8 @@ export function createSessions(options: SessionsOptions): AgentPort {
   }
 }
 
-function examplesLabels({ kind, storyId }: ExamplesTask): SessionLabels {
-  const mode = kind === 'write' ? 'examples' : 'glue'
+function wordsLabels({ kind, storyId }: WordsTask): SessionLabels {
+  const mode = kind === 'write' ? 'examples' : kind
   const labels = {
     transcript: `${mode}-${Date.now()}`,
     variables: { RALPH_MODE: mode, RALPH_STORY_ID: storyId },
@@ -321,7 +335,7 @@ const STATUSES: ReadonlyMap<SessionResult['status'], Session['status']> = new Ma
   ['aborted', 'interrupted'],
 ])
 
-/** Why there is no answer; null where the session finished. */
+/** Why there is no answer; null if the session finished. */
 function failureAnswer({ result: { status, resetsAt }, message }: SessionAnswer) {
   if (status === 'finished') return null
   if (status === 'limit' || status === 'overloaded')
@@ -330,8 +344,8 @@ function failureAnswer({ result: { status, resetsAt }, message }: SessionAnswer)
   return { kind: isRefused ? ('refused' as const) : ('none' as const), message }
 }
 
-const NO_EXAMPLES = {
-  answer: { kind: 'none' as const, message: 'this agent writes no examples' },
+const NO_WORDS = {
+  answer: { kind: 'none' as const, message: 'this agent has no such sessions' },
   usage: emptyUsage(),
 }
 
@@ -348,9 +362,9 @@ export function withFallback(
     setUp: (state, attempt, bounds, signal) => portOf(attempt.agent).setUp(state, attempt, bounds, signal),
     judge: (state, task, bounds, signal) => portOf(judge(state)).judge(state, task, bounds, signal),
     plan: (state, task, bounds, signal) => portOf(judge(state)).plan(state, task, bounds, signal),
-    async examples(state, task, bounds, signal) {
-      const { examples } = portOf(judge(state))
-      return examples?.(state, task, bounds, signal) ?? NO_EXAMPLES
+    async ask(state, task, bounds, signal) {
+      const { ask } = portOf(judge(state))
+      return ask?.(state, task, bounds, signal) ?? NO_WORDS
     },
   }
 }

@@ -1,8 +1,9 @@
 // What an agent claims in its final text. Hints only: "not done" and "stuck" are trusted, "done" is checked elsewhere.
 import type { StoryEvidence } from '../engine/model/feature.ts'
+import { oneLine } from '../engine/model/text.ts'
 
 /** The verdict of a verification session; a reset beats an approval. */
-export type Verdict =
+export type ClaimedVerdict =
   | { kind: 'verified'; evidence?: StoryEvidence[] }
   /** `commands`: what fails because of it, by story. */
   | { kind: 'reset'; ids: string[]; reason: string; commands?: { storyId: string; run: string }[] }
@@ -18,7 +19,7 @@ export type Signals = {
   /** The agent itself says that it is not done, or that tests fail. */
   notDone: boolean
   learnings: string[]
-  verdict: Verdict | null
+  verdict: ClaimedVerdict | null
 }
 
 const MAX_LEARNINGS = 10
@@ -94,7 +95,7 @@ function markerLengthBefore(lines: readonly string[], end: number): number {
   return markersOnLine(block.join(' ')) === null ? 0 : block.length
 }
 
-function verdictOf(texts: (kind: Marker['kind']) => string[]): Verdict | null {
+function verdictOf(texts: (kind: Marker['kind']) => string[]): ClaimedVerdict | null {
   const resets = texts('reset')
   if (resets.length === 0) {
     if (texts('verified').length === 0) return null
@@ -277,13 +278,4 @@ function statusBlock(lines: readonly string[]): Pick<Signals, 'done' | 'notDone'
     notDone: isFailing || isBlocked || is('STATUS', 'IN_PROGRESS') || is('EXIT_SIGNAL', 'FALSE'),
     stuck: isBlocked ? advice || 'the agent reports BLOCKED' : null,
   }
-}
-
-/** One printable line of at most `limit` UTF-16 units. */
-function oneLine(text: string, limit: number): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\u2028\u2029\s]+/gu, ' ').trim()
-  return line
-    .slice(0, limit)
-    .replace(/[\uD800-\uDBFF]$/, '')
-    .trim()
 }

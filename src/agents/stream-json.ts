@@ -149,7 +149,9 @@ export class StreamJsonReader extends EventReader {
     return { input, cached, output: asAmount(usage.output_tokens) }
   }
 
-  /** `modelUsage` is preferred, because `usage` leaves subagents out. It and the cost cover all results until now; turns are of one result. */
+  /**
+   * `modelUsage` is preferred, because `usage` leaves subagents out. It and the cost cover all results until now; turns are of one result.
+   */
   #countResult(result: Json): void {
     const models = asObjects(Object.values(asObject(result.modelUsage) ?? {}))
     const total = asObject(result.usage)

@@ -13,11 +13,11 @@ import { agentCaches, installAgent } from '../agents/install.ts'
 import type { PromptSources } from '../agents/prompts.ts'
 import { agentNames, everyHomeShare, findAgent, homeSharesFor, isModelKey } from '../agents/registry.ts'
 import { createSessions, withFallback } from '../agents/sessions.ts'
-import { chooseAgent } from '../engine/limits.ts'
 import type { Gate } from '../engine/model/gate.ts'
 import { agentsIn } from '../engine/model/pipeline-step.ts'
 import type { AgentPort, FileCache } from '../engine/model/ports.ts'
 import { describeReady } from '../engine/model/service.ts'
+import { chooseAgent } from '../engine/state/limits.ts'
 import type { OtherUser } from '../isolation/other-user.ts'
 import { agentEnv, type Environment, gateEnv } from '../isolation/untrusted-env.ts'
 import type { Settings } from '../settings/read-settings.ts'
@@ -30,7 +30,7 @@ import { isSetIn, unreachableModel } from './reach-model.ts'
 import { relayModel } from './relay.ts'
 import { identityOf } from './workspace.ts'
 
-/** The port of the agent in the settings, with its fallback where one is set. Throws UserError if one cannot be started. */
+/** The port of the agent in the settings, with its fallback if one is set. Throws UserError if one cannot be started. */
 export async function agentWithFallback(options: PortOptions): Promise<AgentPort> {
   const { agent, agentVersion, model, fallbackAgent } = options.settings
   const args = options.settings.agentArgs
@@ -119,6 +119,7 @@ async function agentPort(options: PortOptions, choice: AgentChoice): Promise<Age
     idleTimeoutMs: settings.idleTimeoutMs,
     ...promptSources(settings, repository.read),
     directory,
+    promptFile: join(clone.gitDir, 'ralph', 'prompt.md'),
     run: options.run ?? null,
     redactor,
     mark: options.mark,
@@ -133,7 +134,7 @@ function warnOfUnreadVariables(
   const hidden = unread.filter((one) => (env[one] ?? '') !== '' && !settings.agentEnv.includes(one))
   if (hidden.length === 0) return
   warn(
-    `${name} is not given ${hidden.join(', ')}: a session could write there what the next one reads; name it in agentEnv where none can`,
+    `${name} is not given ${hidden.join(', ')}: one session could leave files there for the next. If that cannot happen, name it in agentEnv`,
   )
 }
 
@@ -227,7 +228,7 @@ export function missingAgents(settings: Settings, env: Environment): Mistake[] {
 }
 
 /**
- * A warning for each agent that would work side by side with a login that one session at a time can renew. Empty where a key is
+ * A warning for each agent that would work side by side with a login that one session at a time can renew. Empty if a key is
  * set, or another user works, in a home that has no login.
  */
 export function singleUseLoginWarnings(settings: Settings, env: Environment): Omit<Mistake, 'path'>[] {
@@ -275,7 +276,7 @@ export function keyFix(key: string): string {
   return `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`
 }
 
-/** The environment with the agent's program on its PATH. Installs the agent first where a `version` is set. */
+/** The environment with the agent's program on its PATH. Installs the agent first if a `version` is set. */
 export async function withInstalledAgent(
   vendor: AgentVendor,
   version: string | null,

@@ -27,7 +27,7 @@ type Question = {
   signal: AbortSignal
 }
 
-/** How the session ended, and its cost in USD: null where neither the agent reports it nor the prices of the settings give it. */
+/** How the session ended, and its cost in USD: null if neither the agent reports it nor the prices of the settings give it. */
 export async function askAgent(
   vendor: AgentVendor,
   { settings, env, workspace, isolation, mark, signal }: Question,

@@ -21,7 +21,7 @@ export async function isAlive(lease: Lease | null): Promise<boolean> {
 
 export class AtWork extends UserError {}
 
-/** The error for a feature that a run works on already. `found`: who works on it. */
+/** The error for a feature that a run works on already. `found`: a sentence that names the run. */
 export function atWorkError(found: string): AtWork {
   const fix = 'wait until it ends, or end it with `ralph stop`'
   return new AtWork({ path: 'feature', found: `${found}.`, expected: '', fix })

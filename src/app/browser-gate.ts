@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { writeScreenshot } from '../branch/screenshot-blobs.ts'
 import { BROWSER_GATE, type Gate, type GateResult, type Screenshot } from '../engine/model/gate.ts'
 import { isFor, OWN_PORT_NAME, resolveSite, servicesAt } from '../engine/model/service.ts'
-import { pictureName } from '../engine/screenshots.ts'
+import { pictureName } from '../engine/state/screenshots.ts'
 import { findChrome } from '../gates/browser/find.ts'
 import type { AfterGates } from '../gates/gates.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
@@ -18,7 +18,7 @@ export type BrowserOptions = {
   env: Environment
   workspace: Workspace
   mark: string
-  /** The run's folder below the screenshots; null where the pictures are in no folder of a run. */
+  /** The run's folder below the screenshots; null if the pictures are in no folder of a run. */
   run?: string | null
   onGateStart(name: string): void
   onGateEnd(result: GateResult): void
@@ -39,7 +39,7 @@ export function configuredGates({ gates, browser }: Pick<Settings, 'gates' | 'br
   ]
 }
 
-/** The most bytes of one picture: in a state, and in a hand-over between jobs, where others have to fit as well. */
+/** The maximum bytes of one picture: in a state, and in a hand-over between jobs, which has less room for all of them. */
 const PICTURE_BYTES = 60 * 1024
 const HANDED_OVER_PICTURE_BYTES = 12 * 1024
 /** The browser check has no command: prompts get this description. */
@@ -54,12 +54,12 @@ export function refuseNoBrowser({ browser }: Settings, env: Environment): void {
   if (browser?.enabled === true) findChrome(browser.executablePath, env)
 }
 
-/** Where a run's pictures are written as files, such as `US-001-1-cart-1280x800.webp`. */
+/** The folder for the files of a run's pictures, such as `US-001-1-cart-1280x800.webp`. */
 export function screenshotFolder({ clone }: Pick<Workspace, 'clone'>, run = ''): string {
   return join(clone.gitDir, 'ralph', 'screenshots', run)
 }
 
-/** Null where no browser check is configured. The check throws UserError as `refuseNoBrowser` does. */
+/** Null if no browser check is configured. The check throws UserError as `refuseNoBrowser` does. */
 export function createBrowserCheck(options: BrowserOptions): AfterGates | null {
   const { settings, env, workspace } = options
   const { browser, services } = settings

@@ -3,11 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { type Feature, featureOfFolder } from '../branch/find-features.ts'
 import type { Repository } from '../branch/repository.ts'
 import type { Store, StoredState } from '../branch/store.ts'
-import { restartRun } from '../engine/archive-stories.ts'
+import { takeOver, withoutStaleCandidates } from '../engine/attempts/lost-attempts.ts'
 import { withScope } from '../engine/commands/apply-commands.ts'
 import { formatHolder } from '../engine/lease.ts'
-import { resetWaits } from '../engine/limits.ts'
-import { takeOver, withoutStaleCandidates } from '../engine/lost-attempts.ts'
 import { hasCandidate } from '../engine/model/attempt.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { emptyControl, newJob } from '../engine/model/job.ts'
@@ -16,11 +14,13 @@ import { LeaseLost } from '../engine/model/ports.ts'
 import type { Job, Lease, State } from '../engine/model/state.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { withWaitingReturned } from '../engine/parallel/waiting.ts'
+import { restartRun } from '../engine/planning/archive-stories.ts'
 import { mergePeople } from '../engine/prd/merge-edits.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { issuesSource } from '../engine/prd/plan-file.ts'
 import { asImported } from '../engine/prd/schema.ts'
 import { resolveScope, type ScopeRequest } from '../engine/prd/scope.ts'
+import { resetWaits } from '../engine/state/limits.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { UserError } from '../system/errors.ts'
 import { chooseBranch, refuseShared } from './feature-branch.ts'
@@ -46,7 +46,7 @@ export class FeatureHeld extends Error {
 export class Superseded extends Error {
   constructor(dispatched: number, now: number) {
     super(
-      `this job was dispatched as generation ${dispatched}, the run is at ${now}: another job has gone on already`,
+      `this job was dispatched as generation ${dispatched}, the run is at ${now}: another job has already continued`,
     )
     this.name = 'Superseded'
   }
@@ -57,9 +57,9 @@ export type ClaimRequest = {
   /** How an error message writes a feature's name for this surface: as a flag, an argument or an input. */
   formatName?: (name: string) => string
   branchPrefix: string
-  /** A feature that is to be planned first; null for one that has stories. */
+  /** A feature that needs a plan first; null for one that has stories. */
   planRequest?: PlanRequest | null
-  /** `defaultBranch` is left out where it is not known. Neither branch may be a feature's own. */
+  /** `defaultBranch` is left out if it is not known. Neither branch may be a feature's own. */
   base: { branch: string; sha: string; defaultBranch?: string }
   /** On the CLI: the checkout, which may have stories that are not committed. */
   workTree: string | null
@@ -81,7 +81,9 @@ export type ClaimRequest = {
   inLanes?: boolean
   /** Whether candidates of a killed run can be gated apart from the ignored files that it left: in lanes, or in a clean room. */
   canResume?: boolean
-  /** Whether this job lands the candidates of the last wave that still wait for gates. Otherwise their work is saved for the next sessions. */
+  /**
+   * Whether this job lands the candidates of the last wave that still wait for gates. Otherwise their work is saved for the next sessions.
+   */
   landsWaiting?: boolean
   /** Called before the lease is taken: refuses uncommitted changes, takes up people's edits of the stories. */
   prepareState(state: State, isNew: boolean): Promise<State>
@@ -149,15 +151,15 @@ async function plan(planRequest: PlanRequest, tools: ClaimTools, request: ClaimR
 function refuseOtherSource(name: string, earlier: Prd, requested: Prd): void {
   const [oldSource, newSource] = [earlier, requested].map(issuesSource)
   if (oldSource === newSource) return
-  const found = `${name}, which is planned from ${oneLine(oldSource ?? 'documents of the repository', 100)} already`
+  const found = `the name ${name} is already taken by the plan from ${oneLine(oldSource ?? 'documents of the repository', 100)}.`
   const fix =
     newSource === null
       ? 'name another feature'
-      : 'give the milestone or label another title on GitHub: it names the feature'
+      : 'give the milestone or label another title on GitHub, because the title names the feature'
   throw new UserError({
     path: 'feature',
     found,
-    expected: 'a feature that is planned from nothing else',
+    expected: '',
     fix,
   })
 }
@@ -214,7 +216,7 @@ function resumedNotes({ attempts }: State): string[] {
     )
 }
 
-/** No branch was published yet, so the run forks from the base as it is now. */
+/** No branch was published yet, so the run forks from the current base. */
 function withCurrentBase(state: State, file: Feature | null, { base }: ClaimRequest): State {
   const baseline = base.sha === state.base.sha ? state.baseline : 'pending'
   const rebased: State = { ...state, base: { branch: base.branch, sha: base.sha }, green: base.sha, baseline }
@@ -302,9 +304,9 @@ async function begin(
 /** On a laptop the base is the branch that is checked out, which may be that of another run. */
 function stackedBranchNotes(name: string, { base, branchPrefix, workTree }: ClaimRequest): string[] {
   if (workTree === null || branchPrefix === '' || !base.branch.startsWith(branchPrefix)) return []
-  const advice = `--base-branch ${base.defaultBranch ?? 'BRANCH'} begins elsewhere`
+  const advice = `--base-branch ${base.defaultBranch ?? 'BRANCH'}`
   return [
-    `${name} is based on ${base.branch}, the branch of another feature: its commits come along; ${advice}`,
+    `${name} is based on ${base.branch}, the branch of another feature, and includes its commits. To start elsewhere: ${advice}`,
   ]
 }
 

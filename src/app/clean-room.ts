@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { GlueRun } from '../engine/model/example.ts'
 import type { CleanRoom, GatesPort, GlueInRoom } from '../engine/model/ports.ts'
@@ -13,6 +12,7 @@ import { IgnoredFiles } from '../git/ignored-files.ts'
 import { type OtherUser, userInTree } from '../isolation/other-user.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
 import { messageOf, UserError } from '../system/errors.ts'
+import { workTreesFolder } from './work-trees-folder.ts'
 import type { Workspace } from './workspace.ts'
 
 /** Where the gates of a room run: `top` is its tree, and no variable of `env` leads out of it. */
@@ -33,16 +33,12 @@ export type CleanRoomOptions = {
   glueIn?(place: GatePlace, glue: GlueInRoom, signal: AbortSignal): Promise<GlueRun>
 }
 
-/**
- * Folders of tools that are installed in a person's home, by the variable that names them. The only cache among them is npm's: there
- * every entry is found by its own hash, so a changed entry is not used.
- */
+/** Folders of tools that are installed in a person's home, by the variable that names them. None of them is a cache of packages. */
 const TOOL_FOLDERS: Readonly<Record<string, string>> = {
   ASDF_DATA_DIR: '.asdf',
   BUN_INSTALL: '.bun',
   CYPRESS_CACHE_FOLDER: '.cache/Cypress',
   MISE_DATA_DIR: '.local/share/mise',
-  NPM_CONFIG_CACHE: '.npm',
   NVM_DIR: '.nvm',
   PLAYWRIGHT_BROWSERS_PATH: '.cache/ms-playwright',
   PNPM_HOME: '.local/share/pnpm',
@@ -69,13 +65,17 @@ const CONFIGURATION = [
   '.gemrc',
 ]
 /**
- * Variables that name caches and installed packages outside the room. Each of these caches stays cold: an agent's code may have
- * written an entry, and the tool uses it without hashing it again. Go finds objects of its build cache by the name of an action. It
- * compares modules with go.sum only when it unpacks them. cargo hashes a `.crate` file only when it downloads it. Wheels that pip
- * built have no hash, and pip keeps index pages in the same cache. uv, Gradle and NuGet keep unpacked packages.
+ * Variables that name caches and installed packages outside the room. Each of these caches stays cold, because an agent's code may have
+ * written an entry (docs/internals/security.md, "Why caches of packages and builds start empty").
  */
 const OUTSIDE_VARIABLES =
-  /^(?:XDG_(?:CONFIG|CACHE|DATA|STATE)_HOME|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|VIRTUAL_ENV)$/
+  /^(?:XDG_(?:CONFIG|CACHE|DATA|STATE)_HOME|NPM_CONFIG_CACHE|YARN_CACHE_FOLDER|PIP_CACHE_DIR|UV_CACHE_DIR|GOCACHE|GOMODCACHE|GOPATH|CARGO_HOME|GRADLE_USER_HOME|COREPACK_HOME|NUGET_PACKAGES|COMPOSER_HOME|DENO_DIR|VIRTUAL_ENV)$/i
+/** Caches in the room's home: a person's configuration, which is copied, may name others. */
+const OWN_CACHES: Readonly<Record<string, string>> = {
+  NPM_CONFIG_CACHE: '.npm',
+  PIP_CACHE_DIR: '.cache/pip',
+  UV_CACHE_DIR: '.cache/uv',
+}
 
 /** Opens a clean room for a feature's branch. Throws UserError if the folder or the clone cannot be made. */
 export async function openCleanRoom(options: CleanRoomOptions, state: State): Promise<CleanRoom> {
@@ -163,19 +163,14 @@ export async function openCleanRoom(options: CleanRoomOptions, state: State): Pr
   }
 }
 
-/** The folder for work trees alongside the checkout. It is not below the checkout: tools search parent folders for their files. */
-export function workTreesFolder(env: Environment): string {
-  const cache = env.XDG_CACHE_HOME ?? join(env.HOME ?? homedir(), '.cache')
-  return env.RUNNER_TEMP === undefined ? join(cache, 'ralph') : join(env.RUNNER_TEMP, 'ralph')
-}
-
 /** Makes a home, and returns the environment with it. Variables lead to tools that are installed in the person's home. */
 async function createHome(folder: string, env: Environment): Promise<Environment> {
   const home = join(folder, 'home')
   await mkdir(home)
   const personHome = env.HOME
   const kept = Object.entries(env).filter(([name]) => !OUTSIDE_VARIABLES.test(name))
-  const roomEnv = { ...Object.fromEntries(kept), HOME: home }
+  const caches = Object.entries(OWN_CACHES).map(([name, path]) => [name, join(home, path)])
+  const roomEnv = { ...Object.fromEntries(kept), ...Object.fromEntries(caches), HOME: home }
   if (personHome === undefined) return roomEnv
   for (const name of CONFIGURATION) {
     const file = resolve(personHome, name)
@@ -200,6 +195,6 @@ function refuseRoom(place: string, error: unknown): never {
     path: 'clean-room',
     found: `Ralph could not clone the branch into ${place}: ${messageOf(error)}`,
     expected: '',
-    fix: 'make room there, or set clean-room: off, and the final verification runs in the checkout',
+    fix: 'free up space there, or set clean-room: off, and the final verification runs in the checkout',
   })
 }

@@ -8,7 +8,7 @@ type Request = { base: ClaimRequest['base']; branchPrefix: string }
 type BranchTools = Pick<Workspace, 'git' | 'objects' | 'store'>
 
 /**
- * The branch of a feature that has no state, and its head; null where the branch does not exist yet. `before`: the branch of an
+ * The branch of a feature that has no state, and its head; null if the branch does not exist yet. `before`: the branch of an
  * older run of the feature. Throws UserError if the branch was made by something other than Ralph.
  */
 export async function chooseBranch(
@@ -69,7 +69,7 @@ async function isMadeByRun(
 function foreignBranchError(branch: string, file: Feature, { branchPrefix }: Request): UserError {
   return new UserError({
     path: `${file.path}: branchName`,
-    found: `the branch ${branch} exists already, and no run of ${file.name} made it.`,
+    found: `the branch ${branch} already exists, and no run of ${file.name} made it.`,
     expected: '',
     fix: `leave branchName out (then it is ${branchPrefix}${file.name}), or name another branch`,
   })

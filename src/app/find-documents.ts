@@ -219,7 +219,7 @@ const MAX_KINDS = 8
 /** `unread`: the folder's files of kinds that are not read. `all`: all files of the repository. */
 function missingDocuments(path: string, unread: readonly string[], all: readonly string[]): Mistake {
   if (unread.length > 0) {
-    const found = `${describeValue(path)} has only ${formatKinds(unread)}, and Ralph reads ${READABLE}.`
+    const found = `${describeValue(path)} has only ${formatKinds(unread)}, but Ralph reads ${READABLE}.`
     return {
       path: '--from',
       found,
@@ -229,10 +229,10 @@ function missingDocuments(path: string, unread: readonly string[], all: readonly
   }
   const near = nearest(path, all)
   const fix = near === null ? 'name a file, or a folder with documents' : `did you mean ${near}?`
-  return { path: '--from', found: describeValue(path), expected: 'documents of this repository', fix }
+  return { path: '--from', found: describeValue(path), expected: 'documents in this repository', fix }
 }
 
 function tooLarge(path: string): Mistake {
-  const expected = `at most ${MAX_BYTES / 1e6} MB of documents in all`
-  return { path, found: 'more than that', expected, fix: 'name the files that hold the stories: --from FILE' }
+  const found = `the documents up to this one are larger than ${MAX_BYTES / 1e6} MB in total.`
+  return { path, found, expected: '', fix: 'name only the files that hold the stories: --from FILE' }
 }

@@ -6,7 +6,9 @@ import { annotationsFrom, selectAnnotations } from '../gates/annotations.ts'
 import { createResolver } from '../gates/resolver.ts'
 import type { Git } from '../git/git.ts'
 
-/** By story id: annotations in files of the story's saved work, or of the branch where none is saved. Files that the story changed come first. */
+/**
+ * By story id: annotations in files of the story's saved work, or of the branch if none is saved. Files that the story changed come first.
+ */
 export async function annotationsByStory(
   git: Git,
   state: State,
@@ -26,7 +28,7 @@ export async function annotationsByStory(
     // A shallow clone may lack the commit before: then no file counts as changed.
     const before = savedWork?.base ?? (commit === null ? tree : `${commit}^`)
     const changed = await changedIn(before, tree).catch(() => new Set<string>())
-    // Line numbers of a story that passed are wrong where a later story changed the file.
+    // Line numbers of a story that passed are wrong if a later story changed the file.
     const changedLater = savedWork === undefined ? await changedIn(tree, state.green) : new Set()
     const all = [...reported, ...annotationsFrom(output.join('\n'), createResolver(paths))]
     const current = all.filter(({ path }) => paths.has(path) && !changedLater.has(path))

@@ -20,9 +20,9 @@ export type Isolation = {
 
 /** Shown if `same-user` is chosen in CI. */
 export const SAME_USER_WARNING =
-  'isolation: same-user: the agent is the user of the runner, and can take the tokens of the job. Leave isolation out where root or sudo without a password is there'
+  'isolation: same-user: the agent runs as the user of the runner, and can take the tokens of the job. If the runner has root, or sudo without a password, leave isolation out'
 export const SAME_USER_NOTE =
-  'isolation: same-user: agent and gates run as you, with your files and your network; --isolation other-user keeps them apart (Linux, with sudo)'
+  'the agent and the gates run as you, with your files and your network. To separate them: --isolation other-user (Linux, with sudo)'
 
 type IsolationOptions = { settings: Settings; env: Environment; clone: Clone; report(text: string): void }
 

@@ -63,7 +63,9 @@ export function keylessWay(
   return way
 }
 
-/** Opens the proxy with a key for the job's identity. The first exchange is made here: a refusal is a UserError before anything is charged. */
+/**
+ * Opens the proxy with a key for the job's identity. The first exchange is made here: a refusal is a UserError before anything is charged.
+ */
 export async function openKeyless(
   vendor: AgentVendor,
   way: Keyless,
@@ -96,12 +98,12 @@ async function identityOf(
 ): Promise<string> {
   if (identity.kind === 'job-token') {
     if (settings.token !== null) return settings.token
-    throw new KeylessRefusal("the step has no token: leave `token` at the job's own")
+    throw new KeylessRefusal('the step has no token: leave `token` at its default, the job token')
   }
   const { ACTIONS_ID_TOKEN_REQUEST_URL: address = '', ACTIONS_ID_TOKEN_REQUEST_TOKEN: token = '' } = env
   if (address === '' || token === '')
     throw new KeylessRefusal(
-      `the job may not ask for an identity: write \`${permission}: write\` into its permissions`,
+      `the job is not allowed to request an identity token. Add \`${permission}: write\` to its permissions`,
     )
   const url = `${address}&audience=${encodeURIComponent(identity.audience(env))}`
   const answer = await ask({

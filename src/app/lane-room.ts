@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { nulFields } from '../git/git-process.ts'
 import type { Environment } from '../isolation/untrusted-env.ts'
 import type { Mistake } from '../system/errors.ts'
-import { workTreesFolder } from './clean-room.ts'
 import { findStaleLanes } from './lane-work-trees.ts'
+import { workTreesFolder } from './work-trees-folder.ts'
 import type { Workspace } from './workspace.ts'
 
 /**
@@ -53,7 +53,7 @@ export function laneRoomMistake(lanes: number, room: LaneRoom): Mistake | null {
 }
 
 function fixFor(count: number): string {
-  const fix = 'make room there, or set XDG_CACHE_HOME to a folder on another disk'
+  const fix = 'free up space there, or set XDG_CACHE_HOME to a folder on another disk'
   return count > 1 ? `${fix}, or max-parallel to ${count}` : fix
 }
 
@@ -68,13 +68,13 @@ export function laneRoomWarning(lanes: number, room: LaneRoom): Omit<Mistake, 'p
   return { found, expected: '', fix: fixFor(count) }
 }
 
-/** `a work tree takes 120 MB of committed files, and what prepare installs (git ignores 800 MB in the checkout); 2.0 GB are free`. */
+/** `each work tree needs 120 MB for committed files, plus what prepare installs (up to 800 MB in this checkout); 2.0 GB are free`. */
 function describeRoom({ free, committed, installed }: LaneRoom): string {
   const more =
     installed === 0
       ? ''
-      : ` of committed files, and what prepare installs (git ignores ${formatBytes(installed)} in the checkout)`
-  return `a work tree takes ${formatBytes(committed)}${more}; ${formatBytes(free)} are free`
+      : ` for committed files, plus what prepare installs (up to ${formatBytes(installed)} in this checkout)`
+  return `each work tree needs ${formatBytes(committed)}${more}; ${formatBytes(free)} are free`
 }
 
 function countFitting(free: number, each: number): number {

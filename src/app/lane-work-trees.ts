@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { slotOf } from '../engine/model/attempt.ts'
 import type { Lane, Ports } from '../engine/model/ports.ts'
 import { fixedPort, OWN_PORT_NAME } from '../engine/model/service.ts'
 import { findLeftoverClones, removeClone } from '../git/clean-clone.ts'
@@ -13,9 +14,9 @@ import type { Settings } from '../settings/read-settings.ts'
 import { type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
 import { markOfPart } from '../system/process.ts'
-import { workTreesFolder } from './clean-room.ts'
 import { createPorts } from './loop-ports.ts'
 import type { PortOptions } from './port-options.ts'
+import { workTreesFolder } from './work-trees-folder.ts'
 import { openWorkspace } from './workspace.ts'
 
 /** Gives the function that opens lanes for a run on this machine. It throws UserError if a work tree cannot be made. */
@@ -78,7 +79,8 @@ async function openLane(
     .catch((error) => {
       throw noRoomError(place, error)
     })
-  await giveOwnRefs(git, top, join(folder, 'refs'))
+  const renewRefs = () => giveOwnRefs(git, top, join(folder, 'refs'), workspace.snapshot.states)
+  await renewRefs()
   const laneWorkspace = await openWorkspace({
     settings,
     env,
@@ -109,7 +111,14 @@ async function openLane(
   })
   const { repository } = ports
   return {
-    agent: ports.agent,
+    agent: {
+      ...ports.agent,
+      async work(state, attempt, ...more) {
+        // An earlier candidate in this work tree may have left branches and a stash.
+        if (slotOf(attempt) !== undefined) await renewRefs()
+        return ports.agent.work(state, attempt, ...more)
+      },
+    },
     gates: ports.gates,
     repository: {
       ...repository,
@@ -161,6 +170,6 @@ function noRoomError(place: string, error: unknown): UserError {
     path: 'max-parallel',
     found: `Ralph could not make a work tree for each story in ${place}: ${messageOf(error)}`,
     expected: '',
-    fix: 'make room there, or work on fewer stories side by side',
+    fix: 'free up space there, or work on fewer stories side by side',
   })
 }

@@ -18,10 +18,10 @@ export function refuseUngated(settings: Settings): void {
     path: 'gates',
     found:
       settings.gates.length === 0
-        ? 'there are no gates: everything the agent calls done would pass.'
-        : 'every gate is advisory: everything the agent calls done would pass.',
+        ? 'there are no gates: anything that the agent says is done would pass.'
+        : 'every gate is advisory: anything that the agent says is done would pass.',
     expected: '',
-    fix: `${gateExample(settings)}; or, to run without any check: ${none}`,
+    fix: `${gateExample(settings)}. To run without any check: ${none}`,
   })
 }
 
@@ -31,7 +31,7 @@ export const UNGATED_WARNING =
 
 function gateExample({ surface }: Settings): string {
   return surface === 'cli'
-    ? 'name one, such as --gate test="npm test", or gates: in ralph.config.yml'
+    ? 'ralph init finds your tests; or name a gate, such as --gate test="npm test"'
     : "name one in the workflow, such as gates: 'test: npm test'"
 }
 
@@ -68,10 +68,7 @@ export function limitsOf(settings: Settings): Limits {
     stopOnBlocked: settings.stopOnBlocked,
     ...(settings.surface === 'action' && settings.checks === 'wait' ? { waitsForChecks: true as const } : {}),
     ...(settings.surface === 'action' && settings.approvals > 0 ? { approvals: settings.approvals } : {}),
-    ...(settings.isolation === 'separate-job' ? { neverEdits: true as const } : {}),
-    ...(settings.surface === 'action' &&
-    settings.isolation !== 'separate-job' &&
-    settings.updateBase !== 'off'
+    ...(settings.surface === 'action' && settings.updateBase !== 'off'
       ? { updateBase: settings.updateBase }
       : {}),
     agent: settings.agent,
@@ -105,19 +102,19 @@ function candidatesOf({ candidates }: Settings): Pick<Limits, 'candidates'> {
   return { candidates: { ...candidates, byTag } }
 }
 
-/** The value of `Job.gatedTags` for these settings: null where a blocking gate runs for every story. */
+/** The value of `Job.gatedTags` for these settings: null if a blocking gate runs for every story. */
 export function gatedTagsOf(settings: Settings): string[] | null {
   const blocking = configuredGates(settings).filter((gate) => !gate.advisory)
   if (blocking.some((gate) => gate.when === null)) return null
   return [...new Set(blocking.flatMap((gate) => gate.when ?? []))]
 }
 
-/** The longest time of all gates, in milliseconds: with every retry, and with services that start one after the other. */
-/** At `separate-job` the baseline takes a run of jobs, so it only runs if it has to be green. */
+/** At `separate-job` the baseline takes a run of jobs, so it only runs if it has to be green. Otherwise the first story's gate job does it. */
 function recordsBaseline({ weakenedTests, ungated, isolation }: Settings): boolean {
   return weakenedTests !== 'off' && !ungated && isolation !== 'separate-job'
 }
 
+/** The longest time of all gates, in milliseconds: with every retry, and with services that start one after the other. */
 function gatesMsOf(settings: Settings): number {
   const servicesMs = settings.services.reduce((sum, service) => sum + service.readyTimeoutMs, 0)
   return configuredGates(settings).reduce(

@@ -22,6 +22,7 @@ import { followsFirstParents } from '../git/trees.ts'
 import { gateEnv } from '../isolation/untrusted-env.ts'
 import { agentForStep, agentWithFallback } from './agents.ts'
 import { createBrowserCheck } from './browser-gate.ts'
+import { restoreCandidates, withoutOtherCandidates } from './candidates-out-of-reach.ts'
 import type { CleanRoomOptions, GatePlace } from './clean-room.ts'
 import { gatesEnvironment } from './gate-environment.ts'
 import { observersOf } from './observers.ts'
@@ -57,11 +58,12 @@ export async function createPorts(requested: PortOptions): Promise<Ports & Async
   const { git, repository, store } = options.workspace
   const gates = options.gates ?? gatesPort(options)
   await restoreAfterKill(options.workspace)
+  await restoreCandidates(options)
   const agent = options.agent ?? (await withPipelineSteps(await agentWithFallback(options), gates, options))
   return {
     clock: systemClock,
     random: Math.random,
-    agent: withUsageNotes(withoutStash(agent, options.workspace), options.notes ?? git),
+    agent: withUsageNotes(apartFromOthers(agent, options), options.notes ?? git),
     gates,
     openCleanRoom: cleanRoomOpener(options),
     ...(options.workspace.seal === null ? {} : { seal: options.workspace.seal }),
@@ -78,6 +80,11 @@ export async function createPorts(requested: PortOptions): Promise<Ports & Async
   }
 }
 
+/** The agent, whose sessions find neither the person's stash nor what other candidates left. */
+function apartFromOthers(agent: AgentPort, options: PortOptions): AgentPort {
+  return withoutOtherCandidates(withoutStash(agent, options.workspace), options)
+}
+
 /** The observers of a whole run; none for a part of a run. */
 async function allObservers(options: PortOptions): Promise<Observer[]> {
   const { observers, workspace } = options
@@ -86,8 +93,8 @@ async function allObservers(options: PortOptions): Promise<Observer[]> {
 }
 
 /**
- * A later job's clone begins at the green commit that the job before left. The commits between the fork point and that commit are
- * fetched when the history is asked for: by the final verification, to find the story of a review thread, or to revert a story.
+ * A later job's clone begins at the green commit that the job before left. The commits between the fork point and that commit are fetched
+ * only when needed. The final verification needs them, and so does whatever finds or reverts the commit of a story.
  */
 function withHistory({
   git,

@@ -1,4 +1,4 @@
-// The observers of a run alongside the screen and GitHub: notifications and telemetry. Their code is loaded where they are configured.
+// The observers of a run alongside the screen and GitHub: notifications and telemetry. Their code is loaded only if they are configured.
 import { tmpdir } from 'node:os'
 import { findAgent, isModelKey } from '../agents/registry.ts'
 import type { Observer } from '../engine/model/ports.ts'

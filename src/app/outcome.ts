@@ -1,5 +1,5 @@
-// What the end of a run writes into people's documents: learnings into AGENTS.md, statuses into BMAD's sprint-status.yaml, figures
-// into aggregate.json, and marks into the documents of the plan.
+// What the end of a run writes into people's documents: learnings into AGENTS.md, and marks into the documents of the plan. It also writes
+// statuses into BMAD's sprint-status.yaml, and figures into aggregate.json.
 
 import type { DocumentEdit, DocumentSetEdit } from '../branch/write-documents.ts'
 import type { Prd } from '../engine/model/feature.ts'
@@ -57,7 +57,7 @@ function aggregateJson(state: State): DocumentEdit {
   }
 }
 
-/** The marks of passed stories in the documents that the feature was planned from; none where no such story has passed. */
+/** The marks of passed stories in the documents that the feature was planned from; none if no such story has passed. */
 function planDocuments(prd: Prd, folder: string): DocumentSetEdit[] {
   const passed = [...passedByRalph(prd.userStories)]
   if (!passed.some(isFromDocument)) return []
@@ -76,7 +76,7 @@ function planDocuments(prd: Prd, folder: string): DocumentSetEdit[] {
         const { texts, unmarked } = writeBack(documents, prd)
         const ids = unmarked.slice(0, MAX_IDS).join(', ')
         const more = unmarked.length > MAX_IDS ? ` and ${unmarked.length - MAX_IDS} more` : ''
-        const warning = `${ids}${more} passed and could not be marked: not where the documents of the plan had it`
+        const warning = `${ids}${more} passed, but could not be marked: the documents of the plan no longer have them in the same place`
         const needsNoWarning = unmarked.length === 0 || isElsewhere(prd)
         return needsNoWarning ? { texts, warnings: [] } : { texts, warnings: [warning], unmarked }
       },

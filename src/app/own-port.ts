@@ -14,7 +14,7 @@ const PORTS_EACH = 10
 /** The first port of each worker of this process. */
 const takenPorts = new Set<number>()
 
-/** The environment of a worker's programs. `worker` is 1 where stories are worked on one after the other, and in the checkout. */
+/** The environment of a worker's programs. `worker` is 1 if stories are worked on one after the other, and in the checkout. */
 export async function withOwnPort(env: Environment, worker = env.RALPH_WORKER): Promise<Environment> {
   const name = worker !== undefined && /^\w{1,20}$/.test(worker) ? worker : '1'
   return { ...env, RALPH_WORKER: name, [OWN_PORT_NAME]: String(await freePort()) }
@@ -55,7 +55,7 @@ async function isFree(port: number): Promise<boolean> {
 const IN_COMMAND =
   /(?:\b(?:localhost|127\.0\.0\.1|0\.0\.0\.0)|\[::1?\]):(\d{2,5})\b|(?:--port[ =]|\bPORT=)["']?(\d{2,5})\b/
 
-/** A sentence for each fixed port that stories side by side would all take. Empty where `max-parallel` is 1. */
+/** A sentence for each fixed port that stories side by side would all take. Empty if `max-parallel` is 1. */
 export function fixedPortWarnings({ services, gates, maxParallel }: Settings): string[] {
   if (maxParallel === 1) return []
   const places = [

@@ -17,7 +17,7 @@ import {
 import type { AgentPort, Clock, GatesPort, RepositoryPort } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import * as pure from '../engine/pipeline.ts'
-import { redGate, redGateReason, withRecord } from '../engine/state-updates.ts'
+import { redGate, redGateReason, withRecord } from '../engine/state/state-updates.ts'
 import { RALPH_IDENTITY } from '../git/git-process.ts'
 import type { GatesPortOptions, PortOptions } from './port-options.ts'
 
@@ -92,7 +92,7 @@ export function withPipeline(pipeline: Pipeline, tools: StepTools): AgentPort {
   const { base, clock, report } = tools
   return {
     judge: base.judge,
-    ...(base.examples === undefined ? {} : { examples: base.examples }),
+    ...(base.ask === undefined ? {} : { ask: base.ask }),
     plan: base.plan,
     setUp: pipeline.setsUp ? base.setUp : async () => null,
     async work(state, attempt, { conflict, timeoutMs, ...bounds }, signal) {
@@ -122,7 +122,7 @@ function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<A
     const { circuits: circuitsBefore = {} } = state.control
     const context = { steps, state, attempt, tools, signal, isBefore: false }
     const runTry = async ({ step, bounds }: pure.StepTry) => {
-      if (step.type === 'agent') throw new Error('no session is begun behind the commit')
+      if (step.type === 'agent') throw new Error('no session starts after the commit')
       return runStep(step, context, bounds.timeoutMs)
     }
     const noBudget = { costUsd: null, tokens: null }
@@ -135,8 +135,8 @@ function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<A
       attempt: runTry,
     })
     if (await tools.repository.restore(attempt.candidate.commit))
-      report('what steps behind git-commit wrote is thrown away')
-    if (ended?.status === 'failed') tools.warn(`${ended.message}; ${attempt.storyId} has passed all the same`)
+      report('changes of the steps after git-commit are discarded')
+    if (ended?.status === 'failed') tools.warn(`${ended.message}; ${attempt.storyId} has passed nevertheless`)
     return {
       ...(ended?.pause === undefined ? {} : { pause: ended.pause }),
       ...(circuits === circuitsBefore ? {} : { circuits }),

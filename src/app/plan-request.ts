@@ -21,7 +21,7 @@ import { UserError } from '../system/errors.ts'
 import { digestOf } from './resolve-feature.ts'
 
 /**
- * A feature to plan, and what its stories are made from. `answers`: what people answered to the open questions; null where there
+ * A feature to plan, and what its stories are made from. `answers`: what people answered to the open questions; null if there
  * is not an answer.
  */
 export type PlanRequest = { feature: Feature; plan: Plan; answers?: string | null }
@@ -29,7 +29,7 @@ export type PlanRequest = { feature: Feature; plan: Plan; answers?: string | nul
 /** `comments`: those of members of the repository, the oldest first. */
 export type Issue = { number: number; title: string; body: string; comments: readonly string[] }
 
-/** `known`: the feature's name where it has one already. `asks`: people answer questions before a session plans. */
+/** `known`: the feature's name if it has one already. `asks`: people answer questions before a session plans. */
 type RequestOptions = { known: string | null; today: string; gates: readonly string[]; asks?: boolean }
 
 /** The issue's number, if a feature is named `#12`: the plan of that issue. */
@@ -37,12 +37,12 @@ export function issueNumberIn(feature: string | null): number | null {
   return feature !== null && /^#\d{1,9}$/.test(feature) ? Number(feature.slice(1)) : null
 }
 
-/** The name of the feature that a milestone or label becomes; null where its title has no letter or digit for a branch name. */
+/** The name of the feature that a milestone or label becomes; null if its title has no letter or digit for a branch name. */
 export function featureNameFromTitle(title: string): string | null {
   return slug(title) || null
 }
 
-/** A plan from one issue. Throws UserError where its text is too short to plan from. */
+/** A plan from one issue. Throws UserError if its text is too short to plan from. */
 export function requestFromIssue(
   { number, title, body, comments }: Issue,
   { known, today, gates, asks = false }: RequestOptions,
@@ -90,7 +90,10 @@ export async function requestFromDocuments(
   return { feature, plan: { ...plan, digest: planDigest({ plan, prd, records: {} }) }, notes }
 }
 
-/** A plan from several issues, a story each. `text`: GitHub's list of them as JSON. `source`: how they were named, such as `issues:milestone=3`. */
+/**
+ * A plan from several issues, a story each. `text`: GitHub's list of them as JSON. `source`: how they were named, such as
+ * `issues:milestone=3`.
+ */
 export async function requestFromIssues(
   { source, text }: { source: string; text: string },
   name: string,
@@ -163,7 +166,7 @@ function featureNameOfIssue(number: number, title: string, body: string): string
   return slug(fieldOf(body, 'Feature name')) || slug(title) || `issue-${number}`
 }
 
-/** A field of the issue form, as GitHub writes it into the issue; empty where it was left out. */
+/** A field of the issue form, as GitHub writes it into the issue; empty if it was left out. */
 function fieldOf(body: string, label: string): string {
   const [, , ...rest] = body.split(new RegExp(`^(### +${label})[ \\t]*$`, 'im'))
   const text = (rest.join('').split(/^### /m)[0] ?? '').trim()

@@ -25,11 +25,11 @@ export type PortOptions = {
   /** Observers in addition to those of `observersOf`; null for a part of a run, such as a lane, which has none. */
   observers: readonly Observer[] | null
   pullRequest?: PullRequestPort
-  /** Commands that people send while the run works; left out where they cannot. */
+  /** Commands that people send while the run works; left out if they cannot. */
   queue?: QueuePort
-  /** Reads the pull request; left out where there is none. */
+  /** Reads the pull request; left out if there is none. */
   corrections?: CorrectionPort
-  /** Starts the next job; left out where there is no next job. */
+  /** Starts the next job; left out if there is no next job. */
   dispatch?: DispatchPort
   warn(message: string): void
   signal: AbortSignal
@@ -39,17 +39,17 @@ export type PortOptions = {
   mark: string
   /** The lane's number, if stories are worked on side by side on this machine. */
   worker?: string
-  /** The name of the run's folder for transcripts and logs; left out where the run has none. */
+  /** The name of the run's folder for transcripts and logs; left out if the run has none. */
   run?: string | null
   /** Ralph's folder in the clone, for logs and installed agents; left out: the one of the work tree. */
   folder?: string
-  /** `storyId` is given where stories are worked on side by side. */
+  /** `storyId` is given if stories are worked on side by side. */
   onAgent(event: AgentEvent, storyId?: string): void
   onGateStart(name: string, storyId?: string): void
   /** The last line that a gate or `prepare` has printed. */
   onGateOutput?(name: string, line: string, storyId?: string): void
   onGateEnd(result: GateResult, storyId?: string): void
-  /** Keeps the installed agent between jobs; left out where there is no cache. */
+  /** Keeps the installed agent between jobs; left out if there is no cache. */
   cache?: FileCache | null
   /** Whose directory keeps the notes of what sessions use; left out: the work tree's own. A lane is gone after a kill. */
   notes?: Git

@@ -32,8 +32,8 @@ export function unreachableModel(
   const names = hosts.length === 0 ? 'api.example.com' : hosts.join(' and ')
   return {
     path: 'network',
-    found: `with network: model, ${vendor.name} cannot reach its model through Ralph's proxy here.`,
+    found: `\`network: model\` is set, but ${vendor.name} cannot reach its model through Ralph's proxy here.`,
     expected: '',
-    fix: `name the hosts of its model in network-allow (${hosts.length === 0 ? 'such as ' : ''}${names}), or write network: open`,
+    fix: `name the hosts of its model in network-allow (${hosts.length === 0 ? 'such as ' : ''}${names}), or set \`network: open\``,
   }
 }

@@ -17,7 +17,7 @@ export type ModelRelay = {
 
 type Reach = (port: number) => Promise<number>
 
-/** Opens the proxy; null where a proxy cannot serve the agent's set-up. `reach` gives the port by which the agent reaches a port of Ralph's. */
+/** Opens the proxy; null if a proxy cannot serve the agent's set-up. `reach` gives the port by which the agent reaches a port of Ralph's. */
 export async function relayModel(
   vendor: AgentVendor,
   env: Environment,

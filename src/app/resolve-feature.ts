@@ -141,31 +141,34 @@ export async function resolveFeature(
     formatName?: ((name: string) => string) | undefined
     /** The branch that is checked out: it decides between several unfinished features. */
     branch?: string | null
+    /** A word that may be the name of a feature. */
+    word?: string | undefined
   },
 ): Promise<{ name: string; file: Feature | null; found: StoredState | null; before: StoredState | null }> {
   const states = [...(await store.list()).keys()].sort()
   const { features, mistakes } = await findFeatures(objects, place, requested.branchPrefix)
+  const isFeature = (word: string) =>
+    features.some(({ name }) => name === word) || states.some((folder) => featureOfFolder(folder) === word)
+  const { word } = requested
+  const feature = requested.feature ?? (word !== undefined && isFeature(word) ? word : null)
   const candidates = new Map<string, 'unfinished' | 'finished'>()
   for (const { name, prd } of features)
     candidates.set(name, remaining(prd).length > 0 ? 'unfinished' : 'finished')
-  const isArchived = requested.feature === null ? await findArchived(objects, place) : () => false
+  const isArchived = feature === null ? await findArchived(objects, place) : () => false
   for (const folder of states) {
     const name = featureOfFolder(folder)
     if (isArchived(folder)) continue
-    if (name === null || (requested.feature !== null && candidates.has(name))) continue
-    const prd = requested.feature === null ? (await store.load(folder))?.state.prd : undefined
+    if (name === null || (feature !== null && candidates.has(name))) continue
+    const prd = feature === null ? (await store.load(folder))?.state.prd : undefined
     const isComplete = prd?.run.outcome === 'complete' && remaining(prd).length === 0
     candidates.set(name, isComplete ? 'finished' : 'unfinished')
   }
   const broken = mistakes.filter(
-    ({ path }) =>
-      requested.feature === null ||
-      !candidates.has(requested.feature) ||
-      path.includes(`-${requested.feature}/`),
+    ({ path }) => feature === null || !candidates.has(feature) || path.includes(`-${feature}/`),
   )
   if (broken.length > 0) throw new UserError(broken)
   const current = requested.branch?.replace(requested.branchPrefix, '')
-  const name = chooseFeature(requested.feature, candidates, requested.formatName, current)
+  const name = chooseFeature(feature, candidates, requested.formatName, current)
   const file = features.find((feature) => feature.name === name) ?? null
   const lastFolder = states.filter((folder) => featureOfFolder(folder) === name).at(-1) ?? null
   const lastRun = lastFolder === null ? null : await store.load(lastFolder)
@@ -229,7 +232,7 @@ export function chooseFeature(
   const mistake = { path: 'feature', expected: '' }
   if (only === undefined) {
     const fix =
-      'plan one (ralph plan; on GitHub, comment /ralph plan on an issue), or write .ralph/<yyyy-mm-dd>-<feature>/prd.json'
+      'plan a feature (ralph plan; on GitHub, comment /ralph plan on an issue), or write .ralph/<yyyy-mm-dd>-<feature>/prd.json'
     throw new UserError({ ...mistake, found: 'there are no stories here yet: no prd.json exists.', fix })
   }
   const found = `there are ${possible.length} features, and none is named: ${possible.join(', ')}.`

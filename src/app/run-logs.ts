@@ -1,5 +1,5 @@
-// The folders of a run on this machine, such as `7-auth`: one for its transcripts, one for the logs of its gates, one for
-// screenshots; and how long they are kept. An agent can write there: links are removed, never followed.
+// The folders of a run on this machine, such as `7-auth`, and how long they are kept. There is one for its transcripts, one for the logs of
+// its gates, and one for screenshots. An agent can write there: links are removed, never followed.
 import { lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../system/errors.ts'
@@ -8,11 +8,11 @@ import { clearPathTo } from '../system/files.ts'
 /** Folders below `.git/ralph` that are kept by run. */
 const FOLDERS = ['transcripts', 'logs', 'screenshots']
 const RUN = /^([1-9]\d{0,6})-(.+)$/
-/** At most so many old runs are removed at once. */
+/** The maximum number of old runs that are removed at once. */
 const MAX_REMOVED = 200
 
 export type RunLogs = AsyncDisposable & {
-  /** The folder's name. Null where it could not be made: then files go into the folders above it. */
+  /** The folder's name. Null if it could not be made: then files go into the folders above it. */
   name: string | null
   /** Removes the folders of older runs. Called once the lease is taken, so that no other run of the feature is at work. */
   clean(): Promise<void>

@@ -13,7 +13,7 @@ export type CreateCommit = (
   commit: NewCommit,
 ) => Promise<{ kind: 'signed'; sha: string } | { kind: 'unsigned' | 'refused'; reason: string }>
 
-/** Refs for what is to be signed. Each is deleted again at once. */
+/** Temporary refs for the commits to sign. Each is deleted at once. */
 const NAMESPACE = 'refs/ralph-signing'
 
 export function apiSigner(git: Git, objects: CatFile, remote: Remote, create: CreateCommit): Signer {
@@ -30,7 +30,7 @@ export function apiSigner(git: Git, objects: CatFile, remote: Remote, create: Cr
       const signed = await objects.contents(sha)
       // What is committed has to be what the gates saw, whatever GitHub says.
       if (signed === null || JSON.stringify(parsed(signed)) !== JSON.stringify(commit))
-        throw new SigningError('GitHub made another commit than the one it was asked for')
+        throw new SigningError('GitHub made a different commit from the one that Ralph asked for')
       return signed
     } finally {
       await git.push(remote, [{ ref, from: unsigned, to: '' }])
@@ -44,8 +44,8 @@ export async function signedCommit(create: CreateCommit, commit: NewCommit): Pro
   if (created.kind === 'signed') return created.sha
   throw new SigningError(
     created.kind === 'refused'
-      ? `GitHub made no commit: ${created.reason}`
-      : `GitHub did not sign the commit (${created.reason}), as it does only for the job's token and for Apps`,
+      ? `GitHub did not make the commit: ${created.reason}`
+      : `GitHub did not sign the commit (${created.reason}). It signs only for the job's token and for Apps`,
   )
 }
 

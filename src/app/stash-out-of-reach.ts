@@ -5,7 +5,10 @@ import { removeLostEdits } from '../git/edit-tree.ts'
 import { hideStash, restoreStash } from '../git/hidden-stash.ts'
 import type { Workspace } from './workspace.ts'
 
-/** Removes the index files that a killed run left, and restores what it left hidden. That is part of the clone as Ralph found it, and no ref that an agent moved. */
+/**
+ * Removes the index files that a killed run left, and restores the stash that it left hidden. The stash is part of the clone as Ralph found
+ * it, so it does not count as a ref that an agent moved.
+ */
 export async function restoreAfterKill({
   git,
   snapshot,
@@ -31,13 +34,13 @@ export function withoutStash(
       await restoreStash(git)
     }
   }
-  const { afterwards, examples } = agent
+  const { afterwards, ask } = agent
   return {
     work: (...given) => hidden(() => agent.work(...given)),
     setUp: (...given) => hidden(() => agent.setUp(...given)),
     judge: (...given) => hidden(() => agent.judge(...given)),
     plan: (...given) => hidden(() => agent.plan(...given)),
-    ...(examples === undefined ? {} : { examples: (...given) => hidden(() => examples(...given)) }),
+    ...(ask === undefined ? {} : { ask: (...given) => hidden(() => ask(...given)) }),
     ...(afterwards === undefined ? {} : { afterwards: (...given) => hidden(() => afterwards(...given)) }),
   }
 }

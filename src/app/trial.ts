@@ -52,8 +52,8 @@ const PREPARE_MS = 10 * 60_000
 const GATE_MS = 5 * 60_000
 
 /**
- * Copies the project as a clone of its next commit would have it: HEAD and the work tree's changes, with ignored files only if git
- * tracks them.
+ * Copies the project as a clone of its next commit would have it: HEAD and the work tree's changes. It has an ignored file only if git
+ * tracks the file.
  */
 export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
   const { workingDirectory, env, signal } = options

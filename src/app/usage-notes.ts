@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import * as z from 'zod/mini'
-import { withLostSession } from '../engine/lost-attempts.ts'
+import { withLostSession } from '../engine/attempts/lost-attempts.ts'
 import { type Attempt, type AttemptIn, attemptKey, idOf } from '../engine/model/attempt.ts'
 import type { Event } from '../engine/model/event.ts'
 import { openAttempt } from '../engine/model/job.ts'
@@ -14,7 +14,7 @@ import { jsonObject } from '../engine/model/json.ts'
 import type { AgentPort, Observer, SessionBounds } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { addUsage, emptyUsage, type SessionKind, Usage } from '../engine/model/usage.ts'
-import { lostSessionUsage, recordLostSession, reservedUsage } from '../engine/record-session.ts'
+import { lostSessionUsage, recordLostSession, reservedUsage } from '../engine/state/record-session.ts'
 import type { Git } from '../git/git.ts'
 import { renameIntoPlace } from '../git/own-directory.ts'
 import { readRegularFileSync, removeSync } from '../system/files.ts'
@@ -38,7 +38,7 @@ const SessionNote = z.object({
 /** A judge or planner. `calls`: those that the state had counted for the same attempt, or for none, when this one began. */
 const JudgeNote = z.object({
   nonce: z.string(),
-  kind: z.enum(['judge', 'verify', 'plan', 'split', 'examples', 'glue']),
+  kind: z.enum(['judge', 'verify', 'plan', 'split', 'examples', 'glue', 'answer']),
   storyId: z.nullable(z.string()),
   slot: z.exactOptional(z.number()),
   startedAt: z.nullable(z.number()),
@@ -136,7 +136,7 @@ export function withUsageNotes(agent: AgentPort, git: Git): AgentPort {
       noteJudge(state, task.split === null ? 'plan' : 'split', ownBounds, (bounds) =>
         agent.plan(state, task, bounds, signal),
       ),
-    ...withNotedExamples(agent, noteJudge),
+    ...withNotedWords(agent, noteJudge),
   }
 }
 
@@ -147,16 +147,16 @@ type NoteJudge = <T extends { usage: Usage }>(
   session: (bounds: SessionBounds) => Promise<T>,
 ) => Promise<T>
 
-function withNotedExamples(agent: AgentPort, note: NoteJudge): Pick<AgentPort, 'examples'> {
-  const { examples } = agent
-  if (examples === undefined) return {}
+function withNotedWords(agent: AgentPort, note: NoteJudge): Pick<AgentPort, 'ask'> {
+  const { ask } = agent
+  if (ask === undefined) return {}
   return {
-    examples: (state, task, ownBounds, signal) =>
-      note(state, task.kind === 'glue' ? 'glue' : 'examples', ownBounds, (bounds) =>
-        examples(state, task, bounds, signal),
-      ),
+    ask: (state, task, ownBounds, signal) =>
+      note(state, WORDS[task.kind], ownBounds, (bounds) => ask(state, task, bounds, signal)),
   }
 }
+
+const WORDS = { write: 'examples', glue: 'glue', answer: 'answer' } as const
 
 /** The state with the usage that was noted before the job was lost; unchanged if there is no note. */
 export function withLostUsage(git: Git, state: State): State {
@@ -184,7 +184,7 @@ function withLostJudge(state: State, { kind, storyId, slot, startedAt, usage }: 
 /** Kinds of sessions that belong to an attempt. */
 const OF_ATTEMPT: readonly SessionKind[] = ['judge', 'glue']
 /** Kinds of sessions that belong to none. */
-const OF_NONE: readonly SessionKind[] = ['verify', 'plan', 'split', 'examples']
+const OF_NONE: readonly SessionKind[] = ['verify', 'plan', 'split', 'examples', 'answer']
 
 /** How many sessions the state has counted of those that are numbered together. */
 function callsOf({ sessions }: State, kind: JudgeNote['kind'], startedAt: number | null): number {

@@ -9,7 +9,7 @@ import type { Ports } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Usage } from '../engine/model/usage.ts'
 import { counts } from '../engine/prd/select.ts'
-import { redGate, unapprovedVerification } from '../engine/state-updates.ts'
+import { redGate, unapprovedVerification } from '../engine/state/state-updates.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { gatedTagsOf } from './loop-limits.ts'
 

@@ -59,7 +59,7 @@ export type WorkspaceOptions = {
   isPersons?: true
   /** Secrets alongside those of settings and environment. */
   secrets?: readonly string[]
-  /** Makes commits that GitHub signs; left out where there is no GitHub. */
+  /** Makes commits that GitHub signs; left out if there is no GitHub. */
   createCommit?: CreateCommit
   /** For a lane: the clone and the snapshot of its run. */
   run?: { clone: Clone; snapshot: Snapshot }
@@ -68,7 +68,7 @@ export type WorkspaceOptions = {
   warn(message: string): void
 }
 
-/** Opens the checkout. Throws UserError where Ralph cannot work in it. */
+/** Opens the checkout. Throws UserError if Ralph cannot work in it. */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const { settings, env } = options
   const clone = await openCloneOf(options)

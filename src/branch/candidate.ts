@@ -1,7 +1,7 @@
 // Turns the work of an agent into a candidate commit, so that gates see exactly what would be committed.
 
-import { agentSummary, passedEntry, passStory } from '../engine/attempt-outcome.ts'
-import type { Attempt, AttemptIn, Failure } from '../engine/model/attempt.ts'
+import { agentSummary, passedEntry, passStory } from '../engine/attempts/attempt-outcome.ts'
+import { type Attempt, type AttemptIn, type Failure, isInLane, slotOf } from '../engine/model/attempt.ts'
 import type { Change, Examination } from '../engine/model/change.ts'
 import { type DependencyFinding, describeDependency } from '../engine/model/dependency.ts'
 import { ownFiles } from '../engine/model/paths.ts'
@@ -106,7 +106,7 @@ export async function inspect(
     ...removedRemark(removed.map(formatPath)),
   ]
   const entryCount =
-    attempt.inLane === undefined && attempt.slot === undefined ? {} : { entries: state.progress.length }
+    !isInLane(attempt) && slotOf(attempt) === undefined ? {} : { entries: state.progress.length }
   const testsOnly = examination.testsOnly === true ? { testsOnly: true as const } : {}
   const candidate = {
     commit,
@@ -119,7 +119,7 @@ export async function inspect(
     ...entryCount,
   }
   const paths = agentChanges.map(({ path }) => path)
-  const touched = attempt.inLane === undefined ? {} : { touched: coveringPaths(paths.map(redact)) }
+  const touched = !isInLane(attempt) ? {} : { touched: coveringPaths(paths.map(redact)) }
   return { inspection: { kind: 'candidate', candidate, ...touched }, paths }
 }
 
@@ -164,8 +164,8 @@ export async function ownFileContents(
 const MAX_COMMITS = 50
 
 /**
- * The message of the newest commit that the agent made itself on top of the green one; null if it made none, or if its HEAD is not
- * based on the green commit.
+ * The message of the newest commit that the agent made itself on top of the green one. Null if it made none, or if its HEAD is not based on
+ * the green commit.
  */
 async function agentCommitMessage(objects: CatFile, green: string, head: string): Promise<string | null> {
   const newest = await readCommit(objects, head)
@@ -177,7 +177,7 @@ async function agentCommitMessage(objects: CatFile, green: string, head: string)
   return null
 }
 
-/** The parent and the message of a commit that an agent wrote; null if it cannot be read, or is too large. */
+/** The parent and the message of a commit that an agent wrote. Null if it cannot be read or is larger than the limit. */
 async function readCommit(objects: CatFile, id: string) {
   const found = await objects.info(id).catch(() => null)
   if (found?.type !== 'commit' || found.size > MAX_COMMIT_BYTES) return null

@@ -108,8 +108,9 @@ export class Commits {
   }
 
   /**
-   * A commit on top of `state.green` that holds prd.json and progress.txt as the state says, null if nothing changed; the paths
-   * of people's documents in it; and the ids of stories that could not be marked there, unless no document was looked at.
+   * Commits prd.json and progress.txt as the state has them, on top of `state.green`; the commit is null if nothing changed. `documents`:
+   * the paths of people's documents in it. `unmarked`: the ids of stories that could not be marked there; left out if no document was
+   * examined.
    */
   async record(
     state: State,

@@ -36,8 +36,8 @@ export function datedFolderOf(path: string): string | null {
 }
 
 /**
- * The name of the feature of a prd.json that is in no dated folder: by its branch, else by its project, else by what its documents are
- * called.
+ * The name of the feature of a prd.json that is not in a dated folder. It is the name of its branch, else of its project, else of its
+ * documents.
  */
 export function featureNameOf(prd: Prd, branchPrefix: string, documents: string | null = null): string {
   const { branchName, project } = prd

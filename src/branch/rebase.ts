@@ -1,5 +1,5 @@
 // Rebases a candidate on the commits that landed since it was built, by git's three-way merge. Ralph's own files are written again.
-import { agentSummary } from '../engine/attempt-outcome.ts'
+import { agentSummary } from '../engine/attempts/attempt-outcome.ts'
 import type { Candidate, Failure } from '../engine/model/attempt.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'

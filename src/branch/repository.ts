@@ -29,6 +29,7 @@ import { joinCommits } from './join-commits.ts'
 import { rebase, withOldOwnFiles } from './rebase.ts'
 import { showScreenshot } from './screenshot-blobs.ts'
 import { storiesIn } from './story-commits.ts'
+import { applySuggestions } from './suggestions.ts'
 import { undoneStories } from './undone-stories.ts'
 import { editDocuments } from './write-documents.ts'
 
@@ -269,6 +270,8 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     edit: (state, edit) => editBranch(tools, state, edit),
 
+    suggested: (state, suggestions) => applySuggestions(tools, state, suggestions),
+
     async storyAt({ base, green, nonce }, { path, lines }) {
       const range = `${base.sha}..${green}`
       // Lines that no longer exist say nothing, but the file may.
@@ -308,6 +311,19 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
     },
 
     changedLines: (from, to) => changedLinesBetween(objects, from, to),
+
+    async changeSize(from, to) {
+      // A shallow clone has no parents to compare with, but it has both trees.
+      const changes = await changesBetween(objects, from, to)
+      const isCounted = (path: string) => !options.isRalphPath(path)
+      const linesOf = (all: ReadonlyMap<string, readonly number[]>) =>
+        [...all].reduce((sum, [path, lines]) => sum + (isCounted(path) ? lines.length : 0), 0)
+      return {
+        files: changes.filter(({ path }) => isCounted(path)).length,
+        added: linesOf(await changedLinesBetween(objects, from, to)),
+        removed: linesOf(await changedLinesBetween(objects, to, from)),
+      }
+    },
 
     async productLines({ base }, from, to) {
       const isProduct = await options.product.of(base.sha, from)

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { State } from '../engine/model/state.ts'
-import { screenshotBlobs } from '../engine/screenshots.ts'
+import { screenshotBlobs } from '../engine/state/screenshots.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import type { Git } from '../git/git.ts'
 import type { NewEntry } from '../git/objects.ts'

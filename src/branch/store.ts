@@ -84,7 +84,7 @@ class GitStore implements Store {
   #hasCheckedBranch = false
   /** How many states were pushed. The first push takes the lease. */
   #pushes = 0
-  /** Where the last push found the branch, and when (`performance.now`); null if it was not as we left it, or not compared. */
+  /** The branch head that the last push found, and when (`performance.now`). Null if we did not leave it there, or did not compare. */
   #seen: { branch: string; head: string; at: number } | null = null
 
   constructor(git: Git, objects: CatFile, options: StoreOptions) {
@@ -136,8 +136,8 @@ class GitStore implements Store {
   }
 
   /**
-   * Whether a fetch of the state with its parents (depth 2) could hide commits that this clone has, as git cuts the history behind the
-   * parents. It cannot in a clone of one commit that has no state yet. There it saves a second fetch, for the green commit is a parent.
+   * Whether a fetch of the state with its parents (depth 2) could hide commits of this clone. git cuts the history off after the parents.
+   * It cannot in a clone of one commit without a state. There it saves a second fetch, since the green commit is a parent.
    */
   async #mayHide(ref: string): Promise<boolean> {
     const { shared, clone } = this.#git
@@ -270,9 +270,9 @@ class GitStore implements Store {
   }
 
   /**
-   * Whether the job's first request for refs, at most a minute ago, found the branch where it should be. No other job has moved it
-   * since: that would have moved the state as well, and the push that took the lease would have been refused. Later pushes of people are
-   * found the next time that the branch is read.
+   * Whether the job's first request for refs, at most a minute ago, found the branch at the right commit. No other job has moved it since:
+   * it would have moved the state as well, and the push that took the lease would have failed. Later pushes of people are found the next
+   * time that the branch is read.
    */
   async #wasAtStart(branch: string, isOurs: (head: string | null) => boolean): Promise<boolean> {
     const found = await this.#options.initialRefs?.answer(`refs/heads/${branch}`)
@@ -341,8 +341,8 @@ class GitStore implements Store {
     const made = await commitState(this.#git, this.#objects, state, parents)
     // The local compare-and-swap.
     if (await this.#moveLocalRef(ref, last, made)) return made
-    // With a remote, the remote's ref counts, and the push will show whether it moved; the local one was changed by some program in
-    // the clone. Without a remote, a moved ref means that another run has taken over. No run ever removes the ref.
+    // With a remote, the remote's ref counts, and the push will show whether it moved: some program in the clone changed the local one.
+    // Without a remote, a moved ref means that another run has taken over. No run ever removes the ref.
     const isMoved = readRef(shared, ref) !== null
     if ((remote === null && isMoved) || isSecond) throw new LeaseLost(`${ref} has moved`)
     await this.#revertRef(ref, last)

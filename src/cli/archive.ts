@@ -66,7 +66,10 @@ function notMerged({ feature, branch }: State): UserError {
   return new UserError({ path: 'feature', found, expected: '', fix })
 }
 
-/** Throws UserError for uncommitted files, because only the archive would have them. Also on the run's own branch, because its files must stay there. */
+/**
+ * Throws UserError for uncommitted files, because only the archive would have them. It also does on the run's own branch, because its files
+ * must stay there.
+ */
 async function refuseUncommitted({ workspace, base }: LocalRun, state: State): Promise<void> {
   const { clone, repository } = workspace
   if (state.published !== null && clone.branch === state.branch) {
@@ -77,8 +80,9 @@ async function refuseUncommitted({ workspace, base }: LocalRun, state: State): P
   const dirt = await repository.uncommitted(clone.head ?? base.sha)
   const uncommitted = dirt.find(({ path }) => path.startsWith(`${state.folder}/`))
   if (uncommitted === undefined) return
-  const found = `${uncommitted.path} is not committed.`
-  throw new UserError({ path: state.folder, found, expected: '', fix: 'commit it first' })
+  const found = 'it is not committed, and only committed files are archived.'
+  const fix = `git add -A ${state.folder} && git commit -m "docs: stories", then ralph archive ${state.feature}`
+  throw new UserError({ path: uncommitted.path, found, expected: '', fix })
 }
 
 async function moveFolder({ workspace }: LocalRun, { folder }: State, prd: Prd): Promise<Moved> {

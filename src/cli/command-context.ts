@@ -128,7 +128,7 @@ export function resultOfState(state: State, more: Record<string, unknown> = {}, 
   return { code, outputs: outputsOf(state, state.prd.run.outcome, null), more }
 }
 
-/** The result after a signal or a cancelled question; `state`: where it is known. */
+/** The result after a signal or a cancelled question; `state`: if it is known. */
 export function interruptedResult(state: State | null = null): CommandResult {
   return { code: EXIT_CODES.interrupted, outputs: outputsOf(state, 'interrupted', null) }
 }

@@ -16,7 +16,7 @@ export type CliCommand = {
 
 /** Settings that only the action has. The CLI accepts and ignores them, so that one configuration file serves both. */
 const OF_THE_ACTION: ReadonlySet<string> = new Set(
-  'command token publishToken examplesKey pullRequest reportAs signCommits signingKey redispatch workflow'.split(
+  'command token publishToken examplesKey pullRequest autoMerge reportAs signCommits signingKey redispatch workflow'.split(
     ' ',
   ),
 )
@@ -37,7 +37,7 @@ const isForStatus = (flag: FlagRow) =>
 /** Settings that `init` writes into a workflow or a configuration. `notify` holds secrets: `init --notify` writes it elsewhere. */
 const isForInit = (flag: FlagRow) =>
   (flag.group !== 'what' && flag.key !== 'notify') ||
-  ['baseBranch', 'branchPrefix', 'workingDirectory'].includes(flag.key)
+  ['baseBranch', 'branchPrefix', 'branchName', 'workingDirectory'].includes(flag.key)
 /** Settings that decide what stops an agent's work. */
 const isForDrill = (flag: FlagRow) =>
   flag.group === 'gates' || ['configFile', 'workingDirectory'].includes(flag.key)
@@ -51,9 +51,9 @@ const OUTCOMES = Object.entries(EXIT_CODES).map(([outcome, code]): [number, stri
 const BAD_INPUT = [64, 'bad input'] as const
 const NOT_WRITTEN = [64, 'bad input, nothing was written'] as const
 const INTERRUPTED = [130, 'interrupted, nothing was written'] as const
-const LOOK_EXITS = [[0, 'fine'], [1, 'not fine'], BAD_INPUT] as const
+const LOOK_EXITS = [[0, 'fine'], [1, 'something is wrong'], BAD_INPUT] as const
 const STEERING_EXITS = [
-  [0, 'taken'],
+  [0, 'accepted'],
   [64, 'not understood, nothing was changed'],
 ] as const
 const WATCH_EXITS = [
@@ -110,7 +110,7 @@ export const HELP_GROUPS: readonly (readonly [
       'archive',
     ],
   ],
-  ['Check before a run:', ['demo', 'drill', 'doctor', 'validate', 'verify', 'prompt', 'notify']],
+  ['Check before a run:', ['demo', 'drill', 'doctor', 'validate', 'verify', 'prompt', 'notify', 'worktree']],
   ['This program:', ['upgrade', 'completion']],
 ]
 
@@ -130,7 +130,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--bmad', 'also install the /ralph workflow into a BMAD project'],
       [
         '--required',
-        "also write the workflow that passes the required check `ralph` on other people's pull requests",
+        "also write the workflow that lets the required check `ralph` pass on pull requests that are not Ralph's",
       ],
       ['--notify', 'only set up notifications, in ~/.ralph.env (mode 600)'],
       ['--diff', 'show the contents of the files before writing them'],
@@ -146,7 +146,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--dry-run', 'print what would happen, and change nothing'],
       ['--force', 'start over: moves the current run to .ralph/archive and works on every story again'],
       ['--push', 'push branch and state to `origin` with your git login, as the action does'],
-      ['--no-wait', 'exit with 4 instead of waiting more than 5 minutes for a limit'],
+      ['--no-wait', 'exit with 4 instead of waiting more than 5 minutes for a limit to end'],
     ],
     exits: OUTCOMES,
   },
@@ -161,19 +161,29 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
         '--from <path...>',
         'files, folders, issues:milestone=3 or beads; by default, documents with a known name or place',
       ],
-      ['--as <kind-and-file...>', 'stories FILE or background FILE: how to read a file'],
+      ['--as <kind-and-file...>', 'how to read a file: `stories FILE` or `background FILE`'],
       ['--replace', 'change the stories of a plan that was made from other documents'],
       ['--yes', 'accept the plan without questions'],
     ],
-    exits: [[0, 'written, or there already'], [1, 'left, nothing was written'], NOT_WRITTEN, INTERRUPTED],
+    exits: [
+      [0, 'written, or already there'],
+      [1, 'cancelled, nothing was written'],
+      NOT_WRITTEN,
+      INTERRUPTED,
+    ],
   },
   next: looks(all),
   validate: looks(all),
   drill: {
     takes: 'nothing',
     settings: isForDrill,
-    options: [['--minutes <number>', 'time for the plants; the others are then not tried (default: 10)']],
-    exits: [[0, 'shown, whatever passes'], BAD_INPUT, [130, 'interrupted']],
+    options: [
+      [
+        '--minutes <number>',
+        'time limit (default: 10); mistakes that have not been planted by then are left out',
+      ],
+    ],
+    exits: [[0, 'shown, whatever the result'], BAD_INPUT, [130, 'interrupted']],
   },
   doctor: {
     takes: 'feature',
@@ -187,7 +197,12 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   notify: {
     takes: 'nothing',
     settings: ({ key }) => key === 'notify' || key === 'configFile' || key === 'isolation',
-    options: [['--test [kind]', 'send one message to each, or to one: slack, discord, ...']],
+    options: [
+      [
+        '--test [kind]',
+        'send one message to every target, or only to targets of one kind: slack, discord, ...',
+      ],
+    ],
     exits: [
       [0, 'every service accepted it'],
       [1, 'a service did not'],
@@ -234,8 +249,8 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     settings: isForJudge,
     options: [['--attestation <file>', 'only compare this attestation of a run with the checked-out commit']],
     exits: [
-      [0, 'every gate is green and the judge agrees, or the attestation is for this commit'],
-      [1, 'not verified, or the attestation is for another commit'],
+      [0, 'verified, or the attestation is for this commit'],
+      [1, 'not verified, or it is for another commit'],
       BAD_INPUT,
       [130, 'interrupted'],
     ],
@@ -260,21 +275,25 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     takes: 'feature',
     settings: isLocation,
     options: [
-      ['--prune', 'instead delete states on origin whose pull request was merged or closed 30 days ago'],
+      [
+        '--prune',
+        'instead delete states on origin whose pull request was merged or closed at least 30 days ago',
+      ],
     ],
     exits: STEERING_EXITS,
   },
   limit: steering(),
+  worktree: {
+    takes: 'feature',
+    settings: isLocation,
+    options: [],
+    exits: [[0, 'created, or already there'], BAD_INPUT],
+  },
   upgrade: {
     takes: 'words',
     settings: none,
     options: [['--yes', 'write without asking']],
-    exits: [
-      [0, 'written, or nothing to do'],
-      [1, 'the releases could not be read'],
-      NOT_WRITTEN,
-      INTERRUPTED,
-    ],
+    exits: [[0, 'written, or nothing to do'], [1, 'releases could not be read'], NOT_WRITTEN, INTERRUPTED],
   },
   completion: { takes: 'words', settings: none, options: [], exits: [[0, 'printed'], BAD_INPUT] },
 }

@@ -4,6 +4,7 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Workspace } from '../app/workspace.ts'
+import { isChosen, isInLane } from '../engine/model/attempt.ts'
 import type { Observer } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { type AttemptStep, STEPS, type Step } from '../engine/model/step.ts'
@@ -28,10 +29,10 @@ export function currentCommitNotes(git: Git): Observer {
 
 function commitCheckedBy(step: Step, green: string): string | null {
   // The candidate of another work tree, or one that was chosen among several, comes into the checkout to land.
-  const isFromElsewhere = (one: AttemptStep['attempt']) => one.inLane === true || one.chosen !== undefined
+  const isFromElsewhere = (one: AttemptStep['attempt']) => isInLane(one) || isChosen(one)
   if (step.kind === 'accept' && isFromElsewhere(step.attempt)) return step.attempt.candidate.commit
   // Steps of an attempt that has its own work tree look at that one.
-  if ('attempt' in step && step.attempt.inLane === true) return null
+  if ('attempt' in step && isInLane(step.attempt)) return null
   const { looksAt } = STEPS[step.kind]
   if (looksAt === 'green') return green
   return looksAt === 'candidate' && 'attempt' in step ? candidateOf(step.attempt) : null
@@ -74,7 +75,7 @@ export async function discardChanges(
   removeSync(noteFile(git))
 }
 
-/** Saves the changes, and returns how to restore them; null where they could not be saved, and stay where they are. */
+/** Saves the changes, and returns how to restore them; null if they could not be saved, and stay where they are. */
 async function saveChanges(
   { clone, repository }: Workspace,
   commit: string,
@@ -82,7 +83,7 @@ async function saveChanges(
 ): Promise<string | null> {
   const saved = await repository.adopt(commit, paths, 'left in the work tree').catch(() => null)
   if (saved !== null) return `git restore --source=${saved} -- <path>`
-  // What git cannot read, such as a repository, is moved as it is.
+  // A path that git cannot read, such as a repository, is moved unchanged.
   const folder = join(clone.gitDir, 'ralph', `left-${Date.now()}`)
   let moved = 0
   for (const path of paths) {

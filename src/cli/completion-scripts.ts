@@ -4,7 +4,7 @@
 export type CompletedOption = {
   flag: string
   meaning: string
-  /** Null where the option takes no value; a list has the possible values, and is empty where they are not known. */
+  /** Null if the option takes no value; a list has the possible values, and is empty if they are not known. */
   value: null | 'file' | 'folder' | readonly string[]
 }
 

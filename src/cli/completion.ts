@@ -2,6 +2,7 @@
 import { type CommandName, commandsOn } from '../engine/commands/command-table.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { flagTable } from '../settings/read-settings.ts'
+import { joinWithOr } from '../settings/show.ts'
 import { UserError } from '../system/errors.ts'
 import { nearest } from '../system/nearest.ts'
 import type { CommandResult, Context } from './command-context.ts'
@@ -26,7 +27,7 @@ export async function completion({ args, print }: Context): Promise<CommandResul
   if (script === undefined) {
     const found = shell === '' ? 'no shell' : `"${[shell, ...more].join(' ')}"`
     const fix = `ralph completion ${nearest(shell, Object.keys(SHELLS)) ?? 'bash'}`
-    throw new UserError({ path: 'ralph completion', found, expected: Object.keys(SHELLS).join(', '), fix })
+    throw new UserError({ path: 'ralph completion', found, expected: joinWithOr(Object.keys(SHELLS)), fix })
   }
   const text = script(completedCommands())
   print(text)

@@ -47,11 +47,12 @@ export async function demo(context: Context): Promise<CommandResult> {
   }
   const proved = await provedCriteria(join(directory, folder, 'prd.json'))
   if (proved > 0)
-    context.print(
-      `\nCriteria proved: ${proved}. Each one has a test that fails without the change and passes with it.`,
-    )
-  context.print(`\nLook at it:\n  cd ${directory} && git log --stat`)
-  context.print(`  node ${shellWord(process.argv[1] ?? 'ralph')} report -C ${directory} --open`)
+    context.print(`\nCriteria proved: ${proved}. Each has a test that fails without the change.`)
+  const ralph = `node ${shellWord(process.argv[1] ?? 'ralph')}`
+  context.print(
+    `\nLook at it:\n  cd ${directory} && git log --stat\n  ${ralph} report -C ${directory} --open`,
+  )
+  context.print(`Then, in your own project:\n  ${ralph} init`)
   return { ...answer, more: { ...answer.more, directory } }
 }
 

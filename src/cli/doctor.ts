@@ -89,7 +89,7 @@ async function examine(
   const { redact } = redactorFor(secretsIn(env))
   const show = (lines: readonly string[]) => {
     const text = lines.join('\n')
-    // A terminal gets the text as it is: only a terminal shows colours. Elsewhere the lines are escaped, so that a runner reads no command.
+    // A terminal gets the text unchanged: only a terminal shows colours. Elsewhere the lines are escaped, so that a runner reads no command.
     if (look.plain) context.print(text)
     else out.write(`${formatCurrentCheck(null, look)}${text}\n`)
   }
@@ -140,7 +140,7 @@ async function openCheckout(context: Context, settings: Settings): Promise<Check
   }
 }
 
-/** A sentence about the run that is at work in this checkout; null where none is. */
+/** A sentence about the run that is at work in this checkout; null if none is. */
 async function findRunAtWork({ store }: Workspace): Promise<string | null> {
   for (const folder of (await store.list()).keys()) {
     const { lease = null, feature } = (await store.load(folder).catch(() => null))?.state ?? {}

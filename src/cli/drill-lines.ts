@@ -55,7 +55,7 @@ export function drillLines({ rows, remedies, isCut }: DrillResult, look: Look): 
   })
   const lines = remedies.flatMap(({ line, stops }) => [
     '',
-    `This line ${stops.length === 1 ? 'would stop one of them' : `would stop ${stops.length} of them`}:`,
+    `This setting would stop ${stops.length === 1 ? 'one' : stops.length} more:`,
     `  ${line}`,
   ])
   const end = isCut ? ['', 'The drill was interrupted.'] : []

@@ -4,7 +4,7 @@ import { withRequestedScope } from '../app/claim-feature.ts'
 import { findArchived } from '../app/resolve-feature.ts'
 import { withLostUsage } from '../app/usage-notes.ts'
 import type { Workspace } from '../app/workspace.ts'
-import { takeOver } from '../engine/lost-attempts.ts'
+import { takeOver } from '../engine/attempts/lost-attempts.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import { ownFiles } from '../engine/model/paths.ts'
 import type { State } from '../engine/model/state.ts'
@@ -25,7 +25,10 @@ export async function readStatus(
   return { state, situation, isAtWork }
 }
 
-/** Adds whether people have merged or archived a complete run, as far as this clone shows. After a squash merge as well, prd.json is the same. */
+/**
+ * Adds whether people have merged or archived a complete run, as far as this clone shows. After a squash merge as well, prd.json is the
+ * same.
+ */
 export async function withMerge<S extends Situation>(
   workspace: Workspace,
   state: State,

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** The token of the environment, else that of the GitHub CLI where a person has logged in; null where there is none. */
+/** The token of the environment, else that of the GitHub CLI where a person has logged in; null if there is none. */
 export async function tokenFor(server: string, env: Record<string, string>): Promise<string | null> {
   const token = env.GH_TOKEN || env.GITHUB_TOKEN
   if (token) return token

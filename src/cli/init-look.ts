@@ -1,5 +1,5 @@
-// What `ralph init` looks at before it proposes anything: files, git, agents on this machine, the action's release, and
-// what flags and an existing configuration answer already.
+// What `ralph init` examines before it proposes anything: files, git, agents on this machine, and the action's release. Flags and an
+// existing configuration may answer some questions already.
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentVendor } from '../agents/agent.ts'
@@ -25,7 +25,7 @@ import { versionNotes } from './init-versions.ts'
 
 type Environment = Readonly<Record<string, string>>
 
-/** Folders that tools make or download: no project of the repository is in them. */
+/** Folders that tools make or download. They do not hold projects of the repository. */
 const GENERATED = new Set(
   'node_modules vendor third_party target dist build out venv __pycache__ bower_components'.split(' '),
 )
@@ -93,15 +93,16 @@ export async function findFacts(
     isRepository ? baseOf(top, env) : null,
     olderAnswers(tree, env),
   ])
-  const detected = detect(workingDirectory === '.' ? tree : openTree(join(top, workingDirectory)))
-  const notes = [...detected.notes, ...(await versionNotes(detected.wanted, env))]
+  const folder = join(top, workingDirectory)
+  const detected = detect(workingDirectory === '.' ? tree : openTree(folder))
+  const notes = [...detected.notes, ...(await versionNotes(detected.wanted, folder, env))]
   const project = { ...detected, notes }
   const isEmpty = tree.paths.every((path) => NO_CODE.test(path))
   const product = await productHere(tree)
   return { project, isEmpty, ...agents, baseBranch, ...older, budgetUsd: budgetIn(tree), product }
 }
 
-/** A limit in USD to propose, from what earlier runs cost and how many stories remain; null where no run tells. */
+/** A limit in USD to propose, from what earlier runs cost and how many stories remain; null if no run tells. */
 function budgetIn(tree: FileTree): number | null {
   const paths = tree.paths.filter((path) => /^\.ralph\/(?:archive\/)?\d[^/]*\/prd\.json$/.test(path))
   const prds = newestRuns(paths).flatMap((path) => {
@@ -132,7 +133,7 @@ async function olderAnswers(
       else notes.push(`${path}: the value of ${key} is not valid here`)
     }
     if (proposed.unread.length > 0)
-      notes.push(`${path}: not read, with what replaces it: ${proposed.unread.join('; ')}`)
+      notes.push(`${path}: these keys are not read. ${proposed.unread.join('; ')}`)
   }
   return { olderGates: gates, olderSettings: settings, olderNotes: notes }
 }
@@ -176,7 +177,7 @@ export async function defaultBranchOf(top: string, env: Environment): Promise<st
   return (await askGit(top, env, 'symbolic-ref', '--quiet', '--short', 'HEAD')) || 'main'
 }
 
-/** The current branch; null where a run finds the base by itself: from `origin/HEAD`, `main` or `master`. */
+/** The current branch; null if a run finds the base by itself: from `origin/HEAD`, `main` or `master`. */
 async function baseOf(top: string, env: Environment): Promise<string | null> {
   const ask = (...args: string[]) => askGit(top, env, ...args)
   if ((await ask('symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD')) !== '') return null
@@ -186,7 +187,7 @@ async function baseOf(top: string, env: Environment): Promise<string | null> {
   return ['', 'main', 'master'].includes(current) ? null : current
 }
 
-/** A file's text; null where it does not exist, '' where it is a folder, a link or the like. */
+/** A file's text; null if it does not exist, '' if it is a folder, a link or the like. */
 export function readTextAt(top: string, path: string): string | null {
   try {
     if (lstatSync(join(top, path), { throwIfNoEntry: false }) === undefined) return null
@@ -198,7 +199,7 @@ export function readTextAt(top: string, path: string): string | null {
 
 const REPOSITORY = 'https://github.com/ralph/action'
 
-/** The commit of the action's newest release of this version; null where it cannot be asked. */
+/** The commit of the action's newest release of this version; null if it cannot be asked. */
 export async function releasedCommit(directory: string, env: Environment): Promise<string | null> {
   const args = ['ls-remote', REPOSITORY, 'refs/tags/v1', 'refs/tags/v1^{}']
   const { code, stdout } = await execute(args, {
@@ -212,7 +213,7 @@ export async function releasedCommit(directory: string, env: Environment): Promi
   return code === 0 ? (/^[0-9a-f]{40}/.exec(last)?.[0] ?? null) : null
 }
 
-/** `configAt`: the configuration that is read, null where there is none. */
+/** `configAt`: the configuration that is read, null if there is none. */
 export type ConfigStatus = Omit<GivenAnswers, 'person'> & { configAt: string | null }
 
 export function readConfigStatus(top: string, env: Environment): ConfigStatus {
@@ -271,7 +272,7 @@ function allRed(red: readonly Trial[]): Mistake {
     path: 'gates',
     found: `every gate fails on the project as it is: ${words.join('; ')}`,
     expected: '',
-    fix: 'fix it and run `ralph init` again; --no-try writes it as it is; --gate NAME=COMMAND gives another',
+    fix: 'fix the project and run `ralph init` again. To keep these gates anyway, add --no-try. To use another gate, add --gate NAME=COMMAND',
   }
 }
 

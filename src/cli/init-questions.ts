@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { agentNames, findAgent } from '../agents/registry.ts'
 import type { Prd, Scope, Story } from '../engine/model/feature.ts'
 import { resolveScope } from '../engine/prd/scope.ts'
+import type { Documents } from '../plan/documents.ts'
 import { hasManyStories, type PlanPart, partsOf } from '../plan/many-stories.ts'
 import { terminalText } from '../report/escape.ts'
 import { configFileNames, readSettings, type Settings } from '../settings/read-settings.ts'
@@ -12,11 +13,11 @@ import { type ResolvedAnswers, type WrittenSettings, withEscapes } from '../setu
 import { detect } from '../setup/init/detect.ts'
 import { toYaml } from '../setup/init/init-files.ts'
 import { UserError } from '../system/errors.ts'
-import type { Context, Flags } from './command-context.ts'
+import type { Flags } from './command-context.ts'
 import { openTree } from './init-look.ts'
 import { type TrialResults, withKnownRed } from './init-try.ts'
+import type { PlanPlace } from './plan-dialogue.ts'
 import { nameFault } from './plan-draft.ts'
-import type { Material } from './plan-material.ts'
 import type { TerminalPrompts } from './terminal-questions.ts'
 
 type Questions = {
@@ -63,7 +64,7 @@ export async function askRedTests(ask: TerminalPrompts, tried: TrialResults): Pr
 }
 
 const REQUIRED =
-  'Will you make the check `ralph` required? Then a small workflow passes it on the pull requests of others'
+  'Will you make the check `ralph` required? If so, a small workflow lets it pass on all other pull requests'
 
 const choice = (value: string, hint: string) => ({ value, label: value, hint })
 
@@ -176,7 +177,7 @@ async function askLearnings({ ask, answered, written }: Questions): Promise<Writ
 const LEARNINGS =
   'When a feature is complete, add what its sessions learned to AGENTS.md? (creates the file if there is none)'
 
-/** Why the settings refuse an answer; undefined where they take it. */
+/** Why the settings refuse an answer; undefined if they take it. */
 function settingFault(flags: Record<string, string | string[]>, env: Questions['env']): string | undefined {
   const result = readSettings({ flags, env, surface: 'cli' })
   return result.ok ? undefined : result.mistakes.map(({ expected, fix }) => `${expected}; ${fix}`)[0]
@@ -190,11 +191,11 @@ export type PlanSettings = { flags: Flags; config: string | null }
 /** Gates, limits and instructions, if no configuration file has them. */
 export async function askSettings(
   ask: TerminalPrompts,
-  workTree: string,
-  { flags: answered, env }: Pick<Context, 'flags' | 'env'>,
-  { documents }: Pick<Material, 'documents'>,
-  { agent, agentCommand }: Pick<Settings, 'agent' | 'agentCommand'>,
+  { clone: { workTree }, context, settings }: Pick<PlanPlace, 'clone' | 'context' | 'settings'>,
+  documents: Documents | null,
 ): Promise<PlanSettings> {
+  const { agent, agentCommand } = settings
+  const { flags: answered, env } = context
   if (configFileNames.some((name) => existsSync(join(workTree, name)))) return { flags: {}, config: null }
   const gates = { ...detect(openTree(workTree)).gates, ...documents?.gates }
   const questions = { ask, proposed: { agent, gates, maxIterations: 50 }, answered, env }

@@ -12,7 +12,7 @@ import { diffColours, type Look, paint } from '../report/terminal/terminal-line.
 import { wrap } from '../report/terminal/width.ts'
 import { toKebabCase } from '../settings/setting.ts'
 import type { FoundFacts, ResolvedAnswers } from '../setup/init/answers.ts'
-import { type Change, ISSUE_FORM, RESUME, toYaml, UNPINNED } from '../setup/init/init-files.ts'
+import { type FileChange, ISSUE_FORM, RESUME, toYaml, UNPINNED } from '../setup/init/init-files.ts'
 import { describeProduct } from '../setup/init/product-here.ts'
 import { shellWord } from '../system/shell-word.ts'
 import { summaryLines } from './init-summary.ts'
@@ -21,7 +21,7 @@ import { writeFiles } from './write-files.ts'
 
 /** The files as they are and as they would be, as lines. */
 export async function diffLines(
-  changes: readonly Change[],
+  changes: readonly FileChange[],
   env: Readonly<Record<string, string>>,
   look: Look,
 ): Promise<string[]> {
@@ -100,17 +100,17 @@ function valueText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** In lines as wide as the terminal; one line where there is no terminal. */
+/** In lines as wide as the terminal; one line if there is no terminal. */
 function wrapToWidth(text: string, { width }: Look, indent = 0): string[] {
   return wrap(text, Math.max(20, width - indent))
 }
 
-export function isWritten({ kind }: Change): boolean {
+export function isWritten({ kind }: FileChange): boolean {
   return kind === 'new' || kind === 'completed'
 }
 
 type Done = {
-  changes: readonly Change[]
+  changes: readonly FileChange[]
   answers: ResolvedAnswers
   isRepository: boolean
   /** What a person has to do by hand, alongside all that follows from the files. */
@@ -135,8 +135,9 @@ export function closingLines(done: Done, look: Look): string[] {
   const missing = findMissing(done).flatMap(([isSo, short]) => (isSo ? [short] : []))
   const next = [
     ...(written.length === 0 ? [] : [`${addCommand(done)} && git commit -m "ci: Ralph"`]),
-    `${program} doctor && ${program} drill`,
-    `${program} plan && ${program} run`,
+    // Without code there is nothing that a drill could change.
+    tried.found.isEmpty ? `${program} doctor` : `${program} doctor && ${program} drill`,
+    `${program} plan my-feature -- "what you want" && ${program} run my-feature`,
   ]
   return [
     '',
@@ -158,7 +159,7 @@ export function closingLines(done: Done, look: Look): string[] {
 
 const NOTHING_WRITTEN = 'Nothing was written: every file is there.'
 
-function isUnpinned({ text, before, kind }: Change): boolean {
+function isUnpinned({ text, before, kind }: FileChange): boolean {
   return (kind === 'there' ? (before ?? text) : text).includes(UNPINNED)
 }
 
@@ -298,20 +299,16 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
   return [
     [
       product !== undefined && product.code > 0 && product.product === 0 && !('product' in answers.inputs),
-      'the product: no file with code is known to be it',
-      'no file with code is known to be the product, so a story can change its own checks unseen. Name it in ralph.config.yml: product: [FOLDER/**]',
+      'the product: no file with code counts as it',
+      'no file with code counts as the product, so Ralph cannot tell whether a story weakens its own checks. Set `product: [FOLDER/**]` in ralph.config.yml',
     ],
     [gates === 'none', 'a gate: no command checks what the agent does', UNGATED],
     [isUntested(gates), 'a gate that runs tests', UNTESTED],
-    [
-      changes.some(isUnpinned),
-      'the commit of the action instead of <sha>: no run starts in CI',
-      UNKNOWN_COMMIT,
-    ],
-    [key !== undefined, `for runs in CI: the secret ${key}, if it is not set yet (commands above)`],
+    [changes.some(isUnpinned), 'in CI: the commit of the action (see the warning above)', UNKNOWN_COMMIT],
+    [key !== undefined, `in CI: the secret ${key}, if it is not set (see above)`],
     [
       uncounted.length > 0,
-      `a number of tests in the output of ${uncounted.map(({ name }) => name).join(', ')}`,
+      `the test count in the output of gate ${uncounted.map(({ name }) => name).join(', ')}`,
       ...uncounted.map(
         ({ name, advice }) =>
           `gate ${name} does not say how many tests it ran, so Ralph cannot notice missing tests: ${advice}`,
@@ -340,7 +337,10 @@ function missingOwn({ first, chosen }: StandIn): Missing {
   const why = first.line === '' ? first.ended : `${first.ended}: ${first.line}`
   return [
     true,
-    terminalText(`a green \`${first.run}\`: gate ${first.name} runs \`${chosen.run}\` instead${count}`, 200),
+    terminalText(
+      `a passing \`${first.run}\`: it fails here, so gate ${first.name} runs \`${chosen.run}\` instead${count}`,
+      200,
+    ),
     terminalText(
       `\`${first.run}\` is red here (${why}), so gate ${first.name} runs \`${chosen.run}\`${count} instead. Check that this is enough, or fix the first and write it into the gate`,
       600,

@@ -1,5 +1,5 @@
-// The last screen of `ralph init`, at most ten lines: what was written, which gates are green or left out, what is missing, and
-// the next commands.
+// The last screen of `ralph init`, in at most ten lines. It shows the written files, the gates that are green or left out, what is missing,
+// and the next commands.
 
 import { terminalText } from '../report/escape.ts'
 import { pluralize } from '../report/figures.ts'
@@ -18,7 +18,7 @@ export type Summary = {
   next: readonly string[]
 }
 
-/** The most lines on what is missing. */
+/** The maximum number of lines on what is missing. */
 const MAX_MISSING = 3
 const LABEL_WIDTH = 11
 

@@ -53,7 +53,9 @@ export async function tryProposals(
   prepare: string | null,
 ): Promise<TrialResults> {
   const stop = new AbortController()
-  const release = onSignals(stop, (signal) => printLines(process.stderr, `${signal}: ending what is tried`))
+  const release = onSignals(stop, (signal) =>
+    printLines(process.stderr, `${signal}: stopping the command that is being tried`),
+  )
   const screen = screenOf(context)
   try {
     await using trial = await openTrial({ ...place, env: context.env, signal: stop.signal })
@@ -212,8 +214,8 @@ async function tryAfterBuild(results: TriedGate[], found: FoundFacts, attempt: A
 }
 
 /**
- * Decides by its trials whether a gate is written or left out. One whose program is missing is left out as well. But if no gate
- * is green, as on a machine without the project's language, a missing program says nothing about the project, and the gate is written.
+ * Decides by its trials whether a gate is written or left out. A gate whose program is missing is left out as well. But if no gate is
+ * green, the machine may not have the project's language. Then a missing program says nothing about the project, and the gate is written.
  */
 function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<TrialResults, 'trials'> {
   const canJudge = results.some(({ tried }) => tried.some(isGreen))
@@ -227,7 +229,7 @@ function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<Tria
   for (const { name, tried, needs: needed, redTests: red } of results) {
     const [first, last] = [tried[0], tried.at(-1)]
     if (first === undefined || last === undefined) continue
-    // If no command could be judged, the first is taken, which is the project's own.
+    // If no command could be judged, it is the first one, which is the project's own.
     const chosen = last.state === 'green' || last.state === 'unknown' || red !== undefined ? last : first
     if (red === undefined && isLeftOut(chosen)) {
       leftOut.push(first)
@@ -275,7 +277,7 @@ function describeRedTests({ name, run, tests, isLeftOut }: RedTests): string {
   const head = `${tests.length} ${are} red before any change`
   const list = tests.join(', ')
   return isLeftOut
-    ? `${head}, and gate ${name} does not run ${them}: ${list}. Fix ${them}, then take ${them} back into its command; or write \`baseline: known-red\` and \`${toYaml({ [name]: run }).trim()}\`, which runs ${them} and lets only ${them} fail`
+    ? `${head}, and gate ${name} does not run ${them}: ${list}. Fix ${them}, then add ${them} to its command again. Or write \`baseline: known-red\` and \`${toYaml({ [name]: run }).trim()}\`, which runs ${them} and lets only ${them} fail`
     : `${head}, and \`baseline: known-red\` lets only ${them} fail in gate ${name}: ${list}. Fix ${them}, then set \`baseline: require\``
 }
 

@@ -1,4 +1,4 @@
-// Whether this machine has the versions of tools that the project's CI has.
+// Whether this machine has the versions of tools that the project asks for.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { oneLine } from '../engine/model/text.ts'
@@ -7,33 +7,42 @@ import type { WantedVersion } from '../setup/init/ci/toolchain.ts'
 const run = promisify(execFile)
 const TIMEOUT_MS = 5_000
 
-/** A note for each tool whose version here is another one than in CI; none for a tool that is not here. */
+/** A note in one line on the versions that this machine lacks; none if it has all of them. `directory`: the project's. */
 export async function versionNotes(
   wanted: readonly WantedVersion[],
+  directory: string,
   env: Readonly<Record<string, string>>,
 ): Promise<string[]> {
-  const notes = await Promise.all(
-    wanted.map(async ({ program, args, version }) => {
-      const found = await versionOf(program, args, env)
-      if (found === null || isSame(version, found)) return []
-      return [`CI uses ${program} ${version}; this machine has ${found}, so a gate may end differently there`]
+  const lacking = await Promise.all(
+    wanted.map(async (one) => {
+      const found = await versionOf(one, directory, env)
+      if (found !== null && isGood(one, found)) return []
+      return [`${one.name} ${one.version}${one.isLeast ? ' or newer' : ''} (here: ${found ?? 'none'})`]
     }),
   )
-  return notes.flat()
+  const list = lacking.flat()
+  if (list.length === 0) return []
+  return [
+    `this machine lacks versions that the project asks for: ${list.join(', ')}. Gates may end differently here than in CI`,
+  ]
 }
 
 async function versionOf(
-  program: string,
-  args: readonly string[],
+  { program, args }: WantedVersion,
+  directory: string,
   env: Readonly<Record<string, string>>,
 ): Promise<string | null> {
-  const output = await run(program, args, { env, timeout: TIMEOUT_MS }).catch(() => null)
+  // Otherwise go would download the version that go.mod names.
+  const options = { cwd: directory, env: { ...env, GOTOOLCHAIN: 'local' }, timeout: TIMEOUT_MS }
+  const output = await run(program, args, options).catch(() => null)
   if (output === null) return null
   return oneLine(/\d+(?:\.\d+)*/.exec(output.stdout + output.stderr)?.[0] ?? '', 40) || null
 }
 
-/** As far as the wanted version goes: `3.12` is any 3.12. */
-function isSame(wanted: string, found: string): boolean {
-  const parts = wanted.replace(/\.x$/, '').split('.')
-  return parts.every((part, at) => part === found.split('.')[at])
+/** As far as the wanted version goes: `3.12` is any 3.12, or also any newer one. */
+function isGood({ version, isLeast }: WantedVersion, found: string): boolean {
+  const [wantedParts, foundParts] = [version, found].map((text) => text.split('.').map(Number))
+  const differs = (wantedParts ?? []).findIndex((part, at) => part !== (foundParts?.[at] ?? 0))
+  if (differs < 0) return true
+  return isLeast && (foundParts?.[differs] ?? 0) > (wantedParts?.[differs] ?? 0)
 }

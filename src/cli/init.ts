@@ -16,9 +16,9 @@ import { type FoundFacts, resolveAnswers, type WrittenSettings } from '../setup/
 import { bmadFiles } from '../setup/init/bmad.ts'
 import { parseIndent } from '../setup/init/editorconfig.ts'
 import {
-  type Change,
   CONFIG,
   compareFile,
+  type FileChange,
   planFiles,
   type Templates,
   WORKFLOW,
@@ -52,7 +52,7 @@ import { proposedGates, type TrialResults, tryProposals, untried } from './init-
 import { Cancelled, type TerminalPrompts, terminalPrompts } from './terminal-questions.ts'
 import { linkMistakes, writeFiles } from './write-files.ts'
 
-/** Exit 0 where the files were written or nothing was to be done, 130 where the person cancelled. */
+/** Exit 0 if the files were written or nothing was to be done, 130 if the person cancelled. */
 export async function init(context: Context): Promise<CommandResult> {
   try {
     if (context.flags.notify !== true) return await initProject(context)
@@ -226,7 +226,7 @@ async function tryGates(
 }
 
 /** Whether a file will be written that holds answers. */
-function needsAnswers(changes: readonly Change[]): boolean {
+function needsAnswers(changes: readonly FileChange[]): boolean {
   return changes.some(({ path, kind }) => kind === 'new' && [CONFIG, WORKFLOW].includes(path))
 }
 

@@ -23,7 +23,10 @@ import { pushRemote, secretsInAddress, shareState } from './push-remote.ts'
 
 export type LocalRun = Awaited<ReturnType<typeof openLocal>>
 
-/** Opens the feature that the settings name. With `onlyLooks`, the current branch decides between several. */
+/**
+ * Opens the feature that the settings name. With `onlyLooks` it may also be the only word, as in `ralph why login`, and the current
+ * branch decides between several.
+ */
 export async function openFeature(context: Context, onlyLooks = false): Promise<LocalRun> {
   return openLocal(context, (await settingsOf(context)).settings, context, onlyLooks)
 }
@@ -54,7 +57,8 @@ export async function openLocal(
     throw error
   })
   const formatName = (name: string) => namedIn(context, name)
-  const named = { formatName, branch: prefersCurrentBranch ? clone.branch : null }
+  const word = context.args?.words.length === 1 ? context.args.words[0] : undefined
+  const named = prefersCurrentBranch ? { formatName, branch: clone.branch, word } : { formatName }
   if (remote !== null) await shareLocalState(context, settings, workspace, remote)
   return {
     settings,
@@ -114,6 +118,14 @@ async function startOf(workspace: Workspace, settings: Settings, context: Contex
   return { ...start, ...(await defaultBranchOf(workspace, context.env)) }
 }
 
+/** The words of a command about stories. The name of the feature is not one of them, unless a story is called that. */
+export function storyWords({ args }: Context, { feature, prd }: State): readonly string[] {
+  const words = args?.words ?? []
+  const isFeature =
+    words.length === 1 && words[0] === feature && prd.userStories.every(({ id }) => id !== feature)
+  return isFeature ? [] : words
+}
+
 /** The command line that was typed, with the feature named. */
 function namedIn({ command, args }: Context, feature: string): string {
   if (args === null) return `ralph ${command} ${feature}`
@@ -125,7 +137,7 @@ async function look(
   workspace: Workspace,
   settings: Settings,
   base: { branch: string; sha: string },
-  named: { formatName: (name: string) => string; branch: string | null },
+  named: { formatName: (name: string) => string; branch?: string | null; word?: string | undefined },
 ): Promise<{ state: State; notes: readonly string[] }> {
   const { clone } = workspace
   const place = { commit: clone.head ?? base.sha, workTree: clone.workTree }

@@ -7,7 +7,7 @@ import type { State } from '../engine/model/state.ts'
 import { formatTokens, formatUsd, pluralize } from '../report/figures.ts'
 import { UserError } from '../system/errors.ts'
 import { type CommandResult, type Context, resultOfState } from './command-context.ts'
-import { type LocalRun, openFeature } from './local-feature.ts'
+import { type LocalRun, openFeature, storyWords } from './local-feature.ts'
 import { ALIVE_MS, GrowingFile, type Log, logsIn, newestRun, newestSession, watchRuns } from './logs.ts'
 
 /** In `--json`, so much of the end of a text is given. UTF-16 units. */
@@ -21,7 +21,7 @@ export async function log(context: Context): Promise<CommandResult> {
   using local = await openFeature(context, true)
   const { print, flags } = context
   const state = await local.look()
-  const [word, ...others] = context.args?.words ?? []
+  const [word, ...others] = storyWords(context, state)
   if (word !== undefined && others.length > 0) {
     const found = `ralph log shows one story, and this names several: ${[word, ...others].join(' ')}.`
     throw new UserError({ path: 'ralph log', found, expected: '', fix: `ralph log ${word}` })
@@ -35,7 +35,7 @@ export async function log(context: Context): Promise<CommandResult> {
   const all = await logsIn(topOf(local), state.feature)
   const isList = word === undefined && flags.follow !== true
   const last = newestSession(all)
-  // `--follow` shows one session where no run is at work, not the list of all.
+  // `--follow` shows one session if no run is at work, not the list of all.
   const newest = last === null ? [] : [last]
   const byDefault = isList ? all : newest
   const selected = word === undefined ? byDefault : selectLogs(all, state, word, number)
@@ -49,6 +49,7 @@ export async function log(context: Context): Promise<CommandResult> {
   if (isList) {
     for (const { at, bytes, path } of selected)
       print(`${new Date(at).toISOString()}  ${String(bytes).padStart(9)}  ${path}`)
+    print(`To read one: ${readers(selected, state).join(', ')}`)
     return resultOfState(state, { logs: selected.map(inJson) })
   }
   const logs: ShownLog[] = []
@@ -56,10 +57,28 @@ export async function log(context: Context): Promise<CommandResult> {
     await using reading = new LogReading(one, context, local)
     const lines = await reading.end()
     logs.push(context.json ? { ...inJson(one), text: lines.join('\n').slice(-JSON_TEXT) } : inJson(one))
-    if (!context.json) print([`== ${one.path}`, ...lines, ''].join('\n'))
+    if (!context.json)
+      print([`== ${one.path}`, ...(lines.length === 0 ? [emptyLine(one)] : lines), ''].join('\n'))
   }
   return resultOfState(state, { logs })
 }
+
+const emptyLine = ({ kind }: Log): string =>
+  kind === 'session'
+    ? '(the session printed nothing before it ended; ralph why shows how it ended)'
+    : '(the gate printed nothing)'
+
+/** The command lines that show the logs of a list, the newest first. */
+function readers(logs: readonly Log[], { prd }: State): string[] {
+  const ids = prd.userStories.map(({ id }) => id)
+  const words = logs.toReversed().flatMap((one) => {
+    const kind = KINDS.find((kind) => isOfKind(one, kind))
+    return ids.find((id) => attemptOf(one, id, ids) !== null) ?? kind ?? []
+  })
+  return [...new Set(words)].slice(0, MAX_READERS).map((word) => `ralph log ${word}`)
+}
+
+const MAX_READERS = 3
 
 const topOf = ({ workspace }: LocalRun): string => join(workspace.clone.gitDir, 'ralph')
 
@@ -109,7 +128,7 @@ function formatUsage({ turns, inputTokens, outputTokens, cachedTokens, costUsd }
     .join(', ')
 }
 
-/** Shows the sessions of a run at work (of one story where one is named) until the run has ended. Null where no run is at work. */
+/** Shows the sessions of a run at work (of one story where one is named) until the run has ended. Null if no run is at work. */
 async function follow(
   context: Context,
   local: LocalRun,
@@ -167,7 +186,7 @@ function selectLogs(logs: readonly Log[], { prd }: State, word: string, parsed: 
     const last = Math.max(0, ...newest.map(({ attempt }) => attempt))
     return newest.filter(({ attempt }) => attempt === last).map(({ one }) => one)
   }
-  const named = logs.filter(({ name }) => name === word || name.startsWith(`${word}-`))
+  const named = logs.filter((one) => isOfKind(one, word))
   if (named.length === 0 && !KINDS.includes(word)) {
     throw new UserError({
       path: 'ralph log',
@@ -179,6 +198,8 @@ function selectLogs(logs: readonly Log[], { prd }: State, word: string, parsed: 
   const gates = named.filter(({ kind }) => kind === 'gate').slice(-MAX_GATES)
   return [...gates, ...named.filter(({ kind }) => kind === 'session').slice(-1)]
 }
+
+const isOfKind = ({ name }: Log, word: string) => name === word || name.startsWith(`${word}-`)
 
 const KINDS = ['verify', 'plan', 'baseline']
 /** Gates of the newest verification: names of logs do not say of which one. */

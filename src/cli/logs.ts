@@ -58,7 +58,7 @@ async function namesIn(folder: string): Promise<string[]> {
 export const watchRuns = ({ clone, git }: Workspace, { stateNamespace }: Settings) =>
   watchFolders([join(git.shared, stateNamespace), join(clone.gitDir, 'ralph', 'transcripts')])
 
-/** The number of the newest run with logs; null where no log belongs to a run. */
+/** The number of the newest run with logs; null if no log belongs to a run. */
 export function newestRun(logs: readonly Log[]): number | null {
   const numbers = logs.flatMap(({ run }) => run?.number ?? [])
   return numbers.length === 0 ? null : Math.max(...numbers)

@@ -7,16 +7,16 @@ import { limitsOf, UNGATED_WARNING } from '../app/loop-limits.ts'
 import { fixedPortWarnings } from '../app/own-port.ts'
 import { unusedTagNotes } from '../app/tags.ts'
 import { changesByStory } from '../branch/story-changes.ts'
-import { restartRun } from '../engine/archive-stories.ts'
 import { formatHolder } from '../engine/lease.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Step } from '../engine/model/step.ts'
+import { restartRun } from '../engine/planning/archive-stories.ts'
 import { markPlanShown } from '../engine/planning/plan-events.ts'
 import { MANY_DONE, withoutDone } from '../engine/prd/done.ts'
 import { importedCount } from '../engine/prd/select.ts'
 import { nextStepOfRun, type Situation, situationOutcome } from '../engine/situation.ts'
-import { TRY_AGAIN } from '../engine/story-notes.ts'
+import { TRY_AGAIN } from '../engine/state/story-notes.ts'
 import { sizeRemarks } from '../plan/size.ts'
 import { terminalText } from '../report/escape.ts'
 import type { EarlierRun } from '../report/expected-cost.ts'
@@ -29,7 +29,8 @@ import { describeRung } from '../report/rungs.ts'
 import { toPlainText } from '../report/sentence.ts'
 import { describeChange } from '../report/stories.ts'
 import { plainBanner } from '../report/terminal/panels.ts'
-import { lookOf } from '../report/terminal/terminal-line.ts'
+import { type Look, lookOf } from '../report/terminal/terminal-line.ts'
+import { wrap } from '../report/terminal/width.ts'
 import { describeUnsplit, type PlanView, plansOf, storyTexts, type View, viewOf } from '../report/view.ts'
 import { describeGates, describeServices, describeSteps, type Settings } from '../settings/read-settings.ts'
 import { configDifference, templatesOf } from '../setup/checks/check-repository.ts'
@@ -60,30 +61,34 @@ export async function status(context: Context): Promise<CommandResult> {
   const changes = await changesByStory(local.workspace.git, state).catch(() => ({}))
   const view = viewOf(state, { limits, now: Date.now(), surface: 'cli', changes }, situation)
   print(plainBanner(view))
+  const look = lookOf(context.out, context.env.NO_COLOR !== undefined)
   for (const [at, { id, title, status: storyStatus, change }] of view.stories.entries()) {
     // Notes in prd.json name no surface's command.
     const notes = state.prd.userStories[at]?.notes.replaceAll(TRY_AGAIN, 'ralph retry') ?? ''
     const size = change === null ? '' : `  (${describeChange(change)})`
     const note = notes === '' ? '' : `  (${terminalText(notes, 120)})`
-    print(`  ${STORY_STATUSES[storyStatus].box} ${id}  ${terminalText(title)}${size}${note}`)
+    const { box } = STORY_STATUSES[storyStatus]
+    for (const line of hangingLines(`  ${box} `, `${id}  ${terminalText(title)}${size}${note}`, look))
+      print(line)
   }
   for (const line of legendOf(view)) print(line)
+  const blocked = view.stories.find(({ status }) => status === 'blocked')
+  if (blocked !== undefined) print(`  Why: ralph why ${blocked.id}`)
   for (const [id, { phase }] of Object.entries(state.splits ?? {}))
     if (phase === 'wanted') print(`${id} will be split: in the next run a session proposes its parts`)
   for (const { id, unsplit } of view.stories)
     if (unsplit !== '') print(describeUnsplit(id, terminalText(unsplit), 'cli'))
   for (const finding of findingLines(view.findings)) print(`! ${terminalText(finding)}`)
-  // A plan is shown as it is now: people may have edited it, and what they read here is what they approve.
+  // A plan is shown with the latest edits: people may have edited it, and what they read here is what they approve.
   const plans = plansOf(markPlanShown(state, Date.now()))
-  const { width } = lookOf(context.out, true)
   for (const plan of plans)
-    if (plan.phase === 'proposed') print(['', ...proposedPlanLines(plan, width), ''].join('\n'))
-  for (const line of [...rungLines(view), ...outlookLines(view), ...statusLines(view)]) print(line)
+    if (plan.phase === 'proposed') print(['', ...proposedPlanLines(plan, look.width), ''].join('\n'))
+  for (const line of [...rungLines(view), ...outlookLines(view)]) print(line)
+  printStatus(context, view)
   const stories = state.prd.userStories.map(({ id, title, passes, blocked, skipped, retries, notes }) => {
     return { id, title, passes, blocked, skipped, retries, notes }
   })
-  const isBlocked = view.stories.some(({ status }) => status === 'blocked')
-  const fine = !isBlocked && outcome !== 'stuck' && outcome !== 'error'
+  const fine = blocked === undefined && outcome !== 'stuck' && outcome !== 'error'
   const { forecast, rungs } = view
   const more = {
     stories,
@@ -103,7 +108,7 @@ export async function status(context: Context): Promise<CommandResult> {
 function legendOf({ stories }: View): string[] {
   const rows = [...new Set(stories.map(({ status }) => STORY_STATUSES[status]))]
   const shown = rows.filter(({ box }) => box !== '[ ]' && box !== '[x]')
-  return shown.length === 0 ? [] : [`  ${shown.map(({ box, word }) => `${box} ${word}`).join(', ')}`]
+  return shown.length === 0 ? [] : [`  Legend: ${shown.map(({ box, word }) => `${box} ${word}`).join(', ')}`]
 }
 
 function rungLines({ rungs, unpaid }: View): string[] {
@@ -115,10 +120,22 @@ function outlookLines({ outlook }: View): string[] {
   return outlook === null ? [] : [`Remaining: ${outlook}`]
 }
 
-/** The status, what is in work where several stories are, and what a person can do next. */
+/** The status, what is in work if several stories are, and what a person can do next. */
 function statusLines({ headline, next, workers, lanes, now }: View): string[] {
   const beside = lanes === null ? [] : workers.map((one) => `${one.id} · ${describeWorker(one, now)}`)
   return [...[headline.text, ...beside].map((line) => terminalText(line)), `Next: ${toPlainText(next)}`]
+}
+
+/** Prints the status and what to do next. On a terminal they are set apart from the list of stories. */
+function printStatus({ print, out, env }: Context, view: View): void {
+  const look = lookOf(out, env.NO_COLOR !== undefined)
+  if (!look.plain) print('')
+  for (const line of statusLines(view)) for (const part of hangingLines('', line, look)) print(part)
+}
+
+/** A text after a head, in lines as wide as the terminal; further lines are indented to the head's end. */
+function hangingLines(head: string, text: string, { width }: Look): string[] {
+  return wrap(text, width - head.length).map((part, at) => (at === 0 ? head : ' '.repeat(head.length)) + part)
 }
 
 /** The view of a feature whose next step is this one. */
@@ -143,7 +160,7 @@ function planInJson({ storyId, phase, digest, questions, stories, context }: Pla
   }
 }
 
-/** For `--json`: the holder of the lease, or the next step; empty where there is neither. */
+/** For `--json`: the holder of the lease, or the next step; empty if there is neither. */
 function inJson(situation: Situation): Record<string, unknown> {
   if (situation.kind === 'working' && situation.lease !== null)
     return { holder: formatHolder(situation.lease) }
@@ -271,6 +288,12 @@ function formatStep(step: Step, state: State): string {
       return step.split === null
         ? 'a session plans the stories'
         : `a session splits ${step.split} into smaller stories`
+    case 'edit':
+      return step.edit.kind === 'drop'
+        ? `revert the commits of ${step.edit.stories.join(', ')}, and run the gates`
+        : 'merge the base branch, and run the gates'
+    case 'gate-edit':
+      return 'run the gates on the edited branch'
     case 'conclude':
       return `nothing is left to do: ${terminalText(step.conclusion.reason)}`
     default:

@@ -73,7 +73,10 @@ function rootCommand(): Command {
       minWidthToWrap: 20,
     })
     .usage('<command> [options]')
-    .addHelpText('after', '\nralph help <command> shows its options and an example.')
+    .addHelpText(
+      'after',
+      '\nralph help <command> shows its options and an example.\nNew to Ralph? Try ralph demo, then ralph init in your own project.',
+    )
     .configureOutput({ outputError: () => {} })
     .addHelpCommand(
       new Command('help')
@@ -179,7 +182,7 @@ function flagsOf(command: Command): Flags {
   )
 }
 
-/** The exit code after an error: 64 for wrong usage, with the JSON line where `--json` was typed. */
+/** The exit code after an error: 64 for wrong usage, with the JSON line if `--json` was typed. */
 async function exitCodeAfter(program: Command, error: unknown): Promise<number> {
   if (error instanceof UserError)
     return runCommand(contextOf('help', { json: argv.includes('--json') }, undefined), () =>
@@ -190,8 +193,8 @@ async function exitCodeAfter(program: Command, error: unknown): Promise<number> 
     return 0
   const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error)
   const [found = '', near = ''] = message.split('\n')
-  const suggestion = near.replace(/^\(D(.*)\)$/, 'd$1 ')
   const command = program.commands.find((one) => called.includes(one.name()))
+  const suggestion = suggestLonger(command, found) ?? near.replace(/^\(D(.*)\)$/, 'd$1 ')
   const isUnknown = code === 'commander.unknownCommand'
   const usage = command === undefined ? '<command> [options]' : `${command.name()} ${command.usage()}`
   const mistake = {
@@ -199,9 +202,16 @@ async function exitCodeAfter(program: Command, error: unknown): Promise<number> 
     found: `${isUnknown ? found.replace(/^unknown command/, 'there is no command') : found}.`,
     expected: '',
     fix: isUnknown
-      ? `${suggestion}ralph help lists the commands; a feature is named after one: ralph run <feature>`
+      ? `${suggestion}ralph help lists the commands. To work on a feature: ralph run <feature>`
       : `${suggestion}write it as ralph ${usage}; ralph help${command === undefined ? '' : ` ${command.name()}`} explains it`,
   }
   const context = contextOf('help', { json: argv.includes('--json') }, undefined)
   return runCommand(context, () => Promise.reject(new UserError(mistake)))
+}
+
+/** The options that begin with the unknown one: `--max-cost` is nearer to `--max-jobs` than to `--max-cost-usd`, but means that. */
+function suggestLonger(command: Command | undefined, message: string): string | null {
+  const typed = /^unknown option '(--[^'=]+)/.exec(message)?.[1]
+  const longer = (command?.options ?? []).flatMap(({ long }) => (long?.startsWith(`${typed}-`) ? [long] : []))
+  return longer.length === 0 ? null : `did you mean ${longer.slice(0, 3).join(' or ')}? `
 }

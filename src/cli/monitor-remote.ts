@@ -54,7 +54,7 @@ export async function openRemote(
   return remoteSource({ workspace, settings, wanted, place, token, limits })
 }
 
-/** The limits in the default branch's workflow, as this clone has it; null where it has none. */
+/** The limits in the default branch's workflow, as this clone has it; null if it has none. */
 async function limitsInCi(
   workspace: Workspace,
   { defaultBranch }: RepositoryAddress,
@@ -72,7 +72,7 @@ type RemoteOptions = {
   wanted: readonly string[]
   place: RepositoryAddress
   token: string
-  /** Null where they are not known. */
+  /** Null if they are not known. */
   limits: Limits | null
 }
 

@@ -19,13 +19,13 @@ import { readStatus } from './feature-status.ts'
 import { ALIVE_MS, GrowingFile, type Log, logsIn, newestSession, watchRuns } from './logs.ts'
 
 export type Source = Disposable & {
-  /** The status of every feature now, always in the same order. Throws UserError where nothing can be shown. */
+  /** The status of every feature now, always in the same order. Throws UserError if nothing can be shown. */
   look(): Promise<readonly WatchedRun[]>
   /** Resolves when something may have changed, or when it is aborted. */
   changed(signal: AbortSignal): Promise<void>
   /** One line: how the runs are followed, and the last error. */
   note(): string
-  /** A screenshot that the state keeps, by its git blob; null where it cannot be read. */
+  /** A screenshot that the state keeps, by its git blob; null if it cannot be read. */
   picture(blob: string): Promise<Buffer | null>
 }
 
@@ -36,7 +36,7 @@ const DAY_MS = 24 * 3_600_000
 /** With more features than this, only those at work show their session's output. */
 const FEW_FEATURES = 5
 
-/** The newest folder of every feature, by the feature's name; only those of `wanted` where that is not empty. */
+/** The newest folder of every feature, by the feature's name; only those of `wanted` if that is not empty. */
 export function chooseFolders(folders: Iterable<string>, wanted: readonly string[]): Map<string, string> {
   const newest = new Map<string, string>()
   for (const folder of [...folders].sort()) {
@@ -83,7 +83,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
   let notBegun: State[] | null = null
   let lastError = ''
 
-  /** Features with stories that no run has begun. Does not look for any where every wanted one has a run. */
+  /** Features with stories that no run has begun. Does not look for any if every wanted one has a run. */
   async function findNotBegun(begun: readonly string[]): Promise<State[]> {
     if (begun.length > 0 && begun.length >= wanted.length) return []
     const { features } = await findFeatures(objects, place, settings.branchPrefix)
@@ -148,7 +148,7 @@ export function localSource(workspace: Workspace, settings: Settings, wanted: re
       return shown
     },
     changed: (signal) => watcher.next(waitMs, signal),
-    note: () => lastError || 'this machine, followed as it is written',
+    note: () => lastError || 'runs on this machine, updated live',
     picture: (blob) => store.readScreenshot(blob),
     [Symbol.dispose]() {
       watcher[Symbol.dispose]()

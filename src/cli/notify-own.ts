@@ -10,6 +10,7 @@ import { outputsOf } from '../report/outputs.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { notify as schema } from '../settings/structures.ts'
 import { type Mistake, UserError } from '../system/errors.ts'
+import { faultOf } from '../system/faults.ts'
 import { replaceFile } from '../system/files.ts'
 import { shellWord } from '../system/shell-word.ts'
 import type { CommandResult, Context } from './command-context.ts'
@@ -43,7 +44,7 @@ export async function withOwnNotify(settings: Settings, env: Variables): Promise
   return { ...settings, notify: { ...settings.notify, ...notify, ...Object.fromEntries(named) } }
 }
 
-/** The variables in the file; none where there is no file. */
+/** The variables in the file; none if there is no file. */
 async function ownFile({ HOME }: Variables): Promise<Variables> {
   const path = join(HOME ?? '', '.ralph.env')
   const found = (HOME ?? '') === '' ? null : await stat(path).catch(() => null)
@@ -72,14 +73,10 @@ function ownNotify(variables: Variables, where: string): Partial<Settings['notif
     const [issue] = result.error.issues
     const at = isObject(read(...values)) ? issue?.path.at(-1) : undefined
     const index = at === undefined ? 0 : Object.keys(read(...values) ?? {}).indexOf(String(at))
-    const [expected = '', fix = ''] = (issue?.message ?? '').split('\n')
     const name = names[Math.max(0, index)] ?? names[0]
-    mistakes.push({
-      path: `${where}: ${name}`,
-      found: values[index] === '' ? 'nothing' : '(hidden)',
-      expected,
-      fix,
-    })
+    const { expected, fix } = faultOf(issue)
+    const found = values[index] === '' ? 'nothing' : '(hidden)'
+    mistakes.push({ path: `${where}: ${name}`, found, expected, fix })
     return {}
   })
   if (mistakes.length > 0) throw new UserError(mistakes)

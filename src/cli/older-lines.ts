@@ -7,7 +7,7 @@ export type OlderLine = { argv: string[]; notes: string[] } | { mistake: Mistake
 
 type Option = {
   takesValue: boolean
-  /** The words that `run` gets instead; null where the value does not fit. */
+  /** The words that `run` gets instead; null if the value does not fit. */
   inRun?: (value: string) => string[] | null
   /** The line to type. */
   line: (value: string) => string

@@ -1,4 +1,4 @@
-// Where a clone comes from, and where a run starts: its base, the default branch, and its repository at GitHub.
+// The origin of a clone and of a run: the base of the run, the default branch, and the repository at GitHub.
 import type { Workspace } from '../app/workspace.ts'
 import { cloneRef, symbolicCloneRef } from '../git/clone-refs.ts'
 import { readRef } from '../git/refs.ts'
@@ -9,8 +9,8 @@ import { branchOfJob, defaultBranchOfJob } from './ci-branch.ts'
 import type { Context } from './command-context.ts'
 
 /**
- * Where a run on this machine starts: the branch of `--base-branch`, else HEAD. Null if HEAD is detached and neither a setting nor the
- * CI names a branch. Throws UserError if the named branch does not exist.
+ * The base of a run on this machine: the branch of `--base-branch`, else HEAD. Null if HEAD is detached and neither a setting nor the CI
+ * names a branch. Throws UserError if the named branch does not exist.
  */
 export async function baseOf(
   { clone, git }: Workspace,
@@ -73,7 +73,7 @@ export function remoteOf({ config }: Workspace['clone'], env: Context['env']) {
   }
 }
 
-/** The default branch, as the remote had it when it was fetched last; without a remote, as it is here. */
+/** The default branch, as the remote had it at the last fetch; without a remote, that of this clone. */
 export async function defaultOf(
   workspace: Workspace,
   base: { branch: string; sha: string },

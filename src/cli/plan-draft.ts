@@ -1,6 +1,6 @@
 // A draft of a plan before a person takes it: proposals, documents or the edited page, merged with the existing stories. Pure.
 
-import { splitInto } from '../engine/attempt-outcome.ts'
+import { splitInto } from '../engine/attempts/attempt-outcome.ts'
 import type { Prd, Scope, Story } from '../engine/model/feature.ts'
 import { branchNameFault } from '../engine/model/safe-names.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
@@ -62,7 +62,9 @@ function withKnownFields(before: Story | undefined, story: Story): Story {
 
 type Proposal = Pick<Proposed, 'project' | 'description' | 'stories'>
 
-/** Replaces the open stories by those that a session proposes. Done stories stay; an open story of the same id keeps what Ralph knows of it. */
+/**
+ * Replaces the open stories by those that a session proposes. Done stories stay; an open story of the same id keeps what Ralph knows of it.
+ */
 export function withStoriesReplaced(before: Prd, proposed: Proposal): Prd {
   const done = before.userStories.filter(({ passes }) => passes)
   const description = proposed.description || before.description
@@ -93,7 +95,9 @@ export function withStoriesAdded(before: Prd, proposed: Proposal): Prd {
   }
 }
 
-/** The proposed stories that are new. One with the title of an existing story is that story; an id that is taken is replaced by a free one. */
+/**
+ * The proposed stories that are new. One with the title of an existing story is that story; an id that is taken is replaced by a free one.
+ */
 function onlyNew(existing: readonly Story[], proposed: readonly Story[]): Story[] {
   const titles = new Map(existing.map(({ id, title }) => [normalizeWords(title), id]))
   const ids = new Set(existing.map(({ id }) => id))
@@ -148,7 +152,10 @@ export function nameOfSentence(sentence: string): string {
   return words.slice(0, 4).join('-').slice(0, 40) || 'feature'
 }
 
-/** The plan with the text and stories of the page. Fields that the page does not show, such as tags, stay. Throws UserError with every mistake. */
+/**
+ * The plan with the text and stories of the page. Fields that the page does not show, such as tags, stay. Throws UserError with every
+ * mistake.
+ */
 export function parsePage(text: string, before: Prd, path = 'prd.md'): Prd {
   const result = readDocuments([{ path, text }], { isStrict: true })
   if (!result.ok) throw new UserError(result.mistakes)
@@ -168,7 +175,7 @@ export function parsePage(text: string, before: Prd, path = 'prd.md'): Prd {
   return { ...withStories(before, stories), project: project || before.project, description }
 }
 
-/** Whether prd.md of these stories can be read back. It cannot where an id is not one that a heading may have. */
+/** Whether prd.md of these stories can be read back. It cannot if an id is not one that a heading may have. */
 export function isReadBack(prd: Prd): boolean {
   const result = readDocuments([{ path: 'prd.md', text: renderPrdMarkdown(prd) }], { isStrict: true })
   const idsOf = ({ userStories }: Prd) => userStories.map(({ id }) => id).join()

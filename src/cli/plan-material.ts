@@ -12,53 +12,47 @@ import { pluralize } from '../report/figures.ts'
 import { UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
 import { askName, askSentence } from './init-questions.ts'
-import type { ExistingPlan, PlanArguments, PlanContext } from './plan.ts'
-import { withAnswers } from './plan-ask.ts'
-import { type Draft, joinContext, nameOfSentence, withinScope, withStoriesAdded } from './plan-draft.ts'
-import type { Proposed, Subject } from './plan-session.ts'
+import type { ExistingPlan, PlanArguments, PlanDialogue, PlanPlace } from './plan-dialogue.ts'
+import { joinContext, nameOfSentence, withinScope, withStoriesAdded } from './plan-draft.ts'
+import { checkReady, type Proposed, propose, withAnswers } from './plan-session.ts'
 import { answerTo, isAnswer } from './plan-sources.ts'
 import { sourceLines, takenLines, wrapHanging } from './plan-view.ts'
 
-/** `sentence` is empty where only documents are given. */
+/** `sentence` is empty if only documents are given. */
 export type Material = { files: readonly DocumentFile[]; documents: Documents | null; sentence: string }
 
 /** The named material; else that of an existing feature; else, for a new feature, the documents that are found. */
-export async function readMaterial(
-  planContext: PlanContext,
-  typed: PlanArguments,
-  existing: ExistingPlan | null,
-): Promise<Material> {
-  const { from, as, sentence } = typed
+export async function readMaterial(place: PlanPlace, existing: ExistingPlan | null): Promise<Material> {
+  const { from, as, sentence } = place.typed
   const isNew = existing === null || existing.isNew
-  const named = from.length > 0 ? await filesAt(planContext, from, as) : []
+  const named = from.length > 0 ? await filesAt(place, from, as) : []
   const isNothing = named.length === 0 && sentence === ''
-  const files = isNothing ? await foundFiles(planContext, as, isNew ? null : existing.base) : named
-  const documents = files.length === 0 ? null : read(files, planContext)
+  const files = isNothing ? await foundFiles(place, as, isNew ? null : existing.base) : named
+  const documents = files.length === 0 ? null : read(files, place)
   const isAsked = sentence === '' && isNew && documents === null
   const isPlannedBySession =
     documents === null ? isAsked || sentence !== '' : documents.prd.userStories.length === 0
   // A missing key or program is reported before the person is asked anything.
-  if (planContext.ask !== null && isPlannedBySession) await planContext.planner.checkReady()
-  return { files, documents, sentence: isAsked ? await sentenceOf(planContext) : sentence }
+  if (place.ask !== null && isPlannedBySession) await checkReady(place)
+  return { files, documents, sentence: isAsked ? await sentenceOf(place) : sentence }
 }
 
 /** `base`: the existing plan, which is made again from its own documents; null for a new plan. */
 async function foundFiles(
-  planContext: PlanContext,
+  place: PlanPlace,
   as: PlanArguments['as'],
   base: Prd | null,
 ): Promise<DocumentFile[]> {
-  const { clone } = planContext
-  const kinds = new Map([...as].map(([typed, kind]) => [insidePath(planContext, typed) ?? typed, kind]))
-  const found = await readDocumentFiles(clone, null, kinds)
+  const kinds = new Map([...as].map(([typed, kind]) => [insidePath(place, typed) ?? typed, kind]))
+  const found = await readDocumentFiles(place.clone, null, kinds)
   const known = base === null ? null : plannedFiles(base)
-  const again = await answersTo(planContext, [...(known?.keys() ?? [])].filter(isAnswer))
+  const again = await answersTo(place, [...(known?.keys() ?? [])].filter(isAnswer))
   const isKnown = (path: string) => known === null || known.has(path) || kinds.has(path)
   const toRead = found.filter(({ path }) => !isOwnFile(path) && isKnown(path))
   return [...toRead.map((file) => ({ ...file, ...known?.get(file.path) })), ...again]
 }
 
-async function answersTo({ clone, context }: PlanContext, words: readonly string[]): Promise<DocumentFile[]> {
+async function answersTo({ clone, context }: PlanPlace, words: readonly string[]): Promise<DocumentFile[]> {
   const { env, directory, warn } = context
   const answers = words.map((one) => answerTo(one, { clone, env, directory, warn }))
   return (await Promise.all(answers)).flatMap((one) => one ?? [])
@@ -71,7 +65,7 @@ function isOwnFile(path: string): boolean {
 
 /** The feature's name: the person's, with a default from documents or sentence. */
 export async function chooseName(
-  { ask, settings }: PlanContext,
+  { ask, settings }: PlanPlace,
   { documents, sentence }: Material,
 ): Promise<string> {
   const standard =
@@ -81,7 +75,7 @@ export async function chooseName(
   return ask === null ? standard : askName(ask, standard)
 }
 
-export function showMaterial({ say, width, settings }: PlanContext, { files, documents }: Material): void {
+export function showMaterial({ say, width, settings }: PlanPlace, { files, documents }: Material): void {
   if (documents === null) return
   const { sources, prose, taken, notes, gates } = documents
   if (sources.length > 0) say(['Read without an agent:', ...sourceLines(sources, width)])
@@ -102,7 +96,7 @@ export function showMaterial({ say, width, settings }: PlanContext, { files, doc
       `the documents name these gates, but no run uses them until you set them: ${proposals.join('; ')}`,
     )
   if (all.length > 0)
-    say(['', 'To know:', ...all.flatMap((one) => wrapHanging(`- ${terminalText(one)}`, '  ', width))])
+    say(['', 'Notes:', ...all.flatMap((one) => wrapHanging(`- ${terminalText(one)}`, '  ', width))])
 }
 
 const OTHERWISE = 'Did Ralph misread one of them? Use --as stories FILE or --as background FILE'
@@ -114,69 +108,67 @@ const NO_SESSION = [
   '- a check list, "- [ ] Sign in", with the criteria indented below each',
 ]
 
-/** The first draft: stories of documents are merged into the existing plan, prose and a sentence are planned by a session. Without any, the existing plan. */
-export async function firstDraft(
-  planContext: PlanContext,
-  typed: PlanArguments,
-  { files, documents, sentence }: Material,
-  { feature, scope, existing }: { feature: string; scope: Scope | null; existing: ExistingPlan },
-): Promise<Draft> {
-  const { base } = existing
-  let prd = base
-  if (documents !== null && documents.prd.userStories.length > 0) {
-    const part = withinScope(documents.prd, scope)
-    if (part.along.length > 0)
-      planContext.say([`Also planned, because they depend on them: ${part.along.join(', ')}`])
-    prd = mergeIntoBase(base, part.prd)
-    if (!typed.replace) refuseOtherPlan(feature, { before: base, after: prd }, documents, typed.from)
-  }
-  const background = documents?.context ?? ''
-  // People may have written context.md: it is never replaced, and what it lacks is shown.
-  const contextWith = (ofSession: string): string | null => {
-    const joined = joinContext(background, ofSession)
-    if (existing.context === null || joined === null || joined === existing.context)
-      return existing.context ?? joined
-    const shown = ofSession === '' ? [] : ['The session proposed for it:', ...ofSession.trim().split('\n')]
-    planContext.say([
-      `${existing.folder}/context.md stays as it is. Remove it if Ralph should write it again.`,
-      ...shown,
-    ])
-    return existing.context
-  }
-  const prose = await proseOf(planContext, documents, base)
-  const brief = [...prose.map(({ path, text }) => `# ${path}\n\n${text}`), sentence]
+/**
+ * Makes the first draft. Stories of documents are merged into the existing plan; prose and a sentence are planned by a session. Without
+ * any, the existing plan stays. `scope`: the part of the documents' stories that is planned; null for all of them.
+ */
+export async function makeFirstDraft(dialogue: PlanDialogue, scope: Scope | null): Promise<void> {
+  const { ask, draft, typed } = dialogue
+  const { documents, files, sentence } = dialogue.material
+  if (documents !== null && documents.prd.userStories.length > 0)
+    draft.prd = mergeDocuments(dialogue, documents, scope)
+  const prose = await proseOf(dialogue, documents)
+  draft.brief = [...prose.map(({ path, text }) => `# ${path}\n\n${text}`), sentence]
     .filter(Boolean)
     .join('\n\n')
-  const digests = Object.fromEntries(
-    files
-      .filter(({ path }) => !isOwnFile(path))
-      .map(({ path, part, text }) => [part === undefined ? path : `${path}#${part}`, digestOf(text)]),
+  let contextOfSession = ''
+  if (draft.brief !== '') {
+    if (ask === null && !typed.yes) throw needsYes()
+    draft.brief = await withAnswers(dialogue)
+    const proposed = await proposeUntilDone(dialogue)
+    draft.prd = withStoriesAdded(draft.prd, proposed)
+    draft.questions = proposed.questions
+    contextOfSession = proposed.context
+  } else if (documents !== null && draft.prd.userStories.length === 0) throw nothingToPlan(documents)
+  draft.prd = withPlannedFrom(draft.prd, digestsOf(files))
+  draft.context = contextWith(dialogue, contextOfSession)
+}
+
+/** The stories of the documents, merged into the existing plan. */
+function mergeDocuments(dialogue: PlanDialogue, documents: Documents, scope: Scope | null): Prd {
+  const { base } = dialogue.existing
+  const { prd, along } = withinScope(documents.prd, scope)
+  if (along.length > 0)
+    dialogue.say([`Also planned, because the chosen stories depend on them: ${along.join(', ')}`])
+  const merged = mergeIntoBase(base, prd)
+  if (!dialogue.typed.replace) refuseOtherPlan(dialogue, merged, documents)
+  return merged
+}
+
+/** The text of context.md. People may have written it: it is never replaced, and what it lacks is shown. */
+function contextWith({ draft, existing, say }: PlanDialogue, ofSession: string): string | null {
+  const joined = joinContext(draft.background, ofSession)
+  if (existing.context === null || joined === null || joined === existing.context)
+    return existing.context ?? joined
+  const shown = ofSession === '' ? [] : ['The session proposed for it:', ...ofSession.trim().split('\n')]
+  say([`${existing.folder}/context.md stays as it is. Remove it if Ralph should write it again.`, ...shown])
+  return existing.context
+}
+
+/** The digest of each document, by which a later plan knows what it has read. */
+function digestsOf(files: readonly DocumentFile[]): Record<string, string> {
+  const documents = files.filter(({ path }) => !isOwnFile(path))
+  return Object.fromEntries(
+    documents.map(({ path, part, text }) => [part === undefined ? path : `${path}#${part}`, digestOf(text)]),
   )
-  if (brief === '' && documents !== null && prd.userStories.length === 0) throw nothingToPlan(documents)
-  if (brief === '')
-    return { prd: withPlannedFrom(prd, digests), context: contextWith(''), questions: [], brief, background }
-  if (planContext.ask === null && !typed.yes) throw needsYes()
-  const subject = { feature, folder: existing.folder, prd }
-  const fullBrief = await withAnswers(planContext, subject, brief)
-  const proposed = await proposeUntilDone(planContext, subject, fullBrief)
-  return {
-    prd: withPlannedFrom(withStoriesAdded(prd, proposed), digests),
-    context: contextWith(proposed.context),
-    questions: proposed.questions,
-    brief: fullBrief,
-    background,
-  }
 }
 
 /** Starts a session that plans. If it makes no plan, the person can say more, as often as they like. */
-async function proposeUntilDone(
-  { ask, planner, say }: PlanContext,
-  subject: Subject,
-  brief: string,
-): Promise<Proposed> {
-  for (let words = brief; ; ) {
+async function proposeUntilDone(dialogue: PlanDialogue): Promise<Proposed> {
+  const { ask, draft, say } = dialogue
+  for (let brief = draft.brief; ; ) {
     try {
-      return await planner.propose(subject, words)
+      return await propose(dialogue, brief)
     } catch (error) {
       if (ask === null || !(error instanceof UserError)) throw error
       say(['', error.message, ''])
@@ -184,7 +176,7 @@ async function proposeUntilDone(
         hint: 'a session tries again; press Enter to leave it',
       })
       if (more === '') throw error
-      words = `${words}\n\n${more}`
+      brief = `${brief}\n\n${more}`
     }
   }
 }
@@ -197,16 +189,15 @@ function mergeIntoBase(base: Prd, planned: Prd): Prd {
 
 /** Throws UserError if the stories of a plan from other documents would get another text. Ids of two plans are often the same. */
 function refuseOtherPlan(
-  feature: string,
-  { before, after }: { before: Prd; after: Prd },
+  { existing: { base }, feature, typed: { from } }: PlanDialogue,
+  merged: Prd,
   { sources }: Documents,
-  from: readonly string[],
 ): void {
-  const known = plannedFiles(before)
+  const known = plannedFiles(base)
   const paths = [...new Set(sources.map(({ path }) => path))]
   if (known.size === 0 || paths.some((path) => known.has(path))) return
-  const texts = new Map(after.userStories.map((story) => [story.id, textOf(story)]))
-  const changed = before.userStories.filter((story) => texts.get(story.id) !== textOf(story))
+  const texts = new Map(merged.userStories.map((story) => [story.id, textOf(story)]))
+  const changed = base.userStories.filter((story) => texts.get(story.id) !== textOf(story))
   if (changed.length === 0) return
   const ids = changed.slice(0, MAX_IDS).map(({ id }) => id)
   const more = changed.length > ids.length ? ` and ${changed.length - ids.length} more` : ''
@@ -225,13 +216,12 @@ function textOf({ title, description, acceptanceCriteria }: Story): string {
   return JSON.stringify([title, description, acceptanceCriteria])
 }
 
-/** The prose that a session reads: all of it where no document has stories, else the named files. Without prose that was planned from before. */
+/** The prose that a session reads: all of it if no document has stories, else the named files. Without prose that was planned from before. */
 async function proseOf(
-  { ask, say }: PlanContext,
+  { ask, existing, say }: PlanDialogue,
   documents: Documents | null,
-  base: Prd,
 ): Promise<readonly DocumentFile[]> {
-  const known = plannedFrom(base)
+  const known = plannedFrom(existing.base)
   const unplanned = documents?.prose.filter(({ path, text }) => known[path] !== digestOf(text)) ?? []
   const old = (documents?.prose.length ?? 0) - unplanned.length
   if (old > 0)
@@ -239,13 +229,13 @@ async function proseOf(
       `${pluralize(old, 'document')} of prose planned from before and unchanged: no session reads it again.`,
     ])
   if (unplanned.length === 0 || documents?.prd.userStories.length === 0) return unplanned
-  const question = `Should a session also plan from the prose (${pluralize(unplanned.length, 'document')})?`
+  const question = `Should a session also plan stories from the text of ${pluralize(unplanned.length, 'document')}?`
   // Without a terminal only prose that was named by its own path starts a session alongside the stories, not notes in a named folder.
   if (ask === null) return unplanned.filter(({ isNamed }) => isNamed === true)
   return (await ask.yes(question, false)) ? unplanned : []
 }
 
-async function sentenceOf({ ask }: PlanContext): Promise<string> {
+async function sentenceOf({ ask }: PlanPlace): Promise<string> {
   if (ask !== null) return askSentence(ask)
   const found = 'there is nothing to plan from: no document, no sentence, and no terminal to ask on.'
   const fix =
@@ -253,7 +243,7 @@ async function sentenceOf({ ask }: PlanContext): Promise<string> {
   throw new UserError({ path: 'ralph plan', found, expected: '', fix })
 }
 
-/** The error where no document holds a story, or prose that a session could plan from. */
+/** The error if no document holds a story, or prose that a session could plan from. */
 function nothingToPlan({ taken }: Documents): UserError {
   const listed = taken.slice(0, 5).map(({ path, what }) => `${path} (${what})`)
   const more = taken.length > listed.length ? ` and ${taken.length - listed.length} more` : ''
@@ -268,7 +258,7 @@ function nothingToPlan({ taken }: Documents): UserError {
 /** The error for a session that would cost money, when no person can agree to it and take its plan. */
 function needsYes(): UserError {
   const found = 'planning needs a paid session, and there is no terminal to ask on.'
-  const fix = 'add --yes to start it, and to take what it plans'
+  const fix = 'add --yes to start it, and to accept what it plans'
   return new UserError({ path: 'ralph plan', found, expected: '', fix })
 }
 
@@ -277,23 +267,23 @@ function digestOf(text: string): string {
 }
 
 /** Makes a path that was typed in the current folder relative to the repository; null for one outside of the repository. */
-function insidePath({ clone, context: { directory } }: PlanContext, typed: string): string | null {
+function insidePath({ clone, context: { directory } }: PlanPlace, typed: string): string | null {
   const path = relative(clone.workTree, resolve(directory, typed))
   return path.split(sep)[0] === '..' || isAbsolute(path) ? null : path.split(sep).join('/') || '.'
 }
 
 /** Reads the files that were typed, also those outside of the repository; `issues:` and `beads` are read from GitHub or beads. */
 async function filesAt(
-  planContext: PlanContext,
+  place: PlanPlace,
   paths: readonly string[],
   as: PlanArguments['as'],
 ): Promise<DocumentFile[]> {
-  const { clone, context } = planContext
+  const { clone, context } = place
   const inside: string[] = []
   const others: DocumentFile[] = []
   for (const typed of paths) {
-    const path = insidePath(planContext, typed)
-    const [answer] = isAnswer(typed) ? await answersTo(planContext, [typed]) : []
+    const path = insidePath(place, typed)
+    const [answer] = isAnswer(typed) ? await answersTo(place, [typed]) : []
     if (answer !== undefined) others.push(answer)
     else if (path !== null) inside.push(path)
     else {
@@ -312,7 +302,7 @@ async function filesAt(
   }
   const kinds = new Map(
     [...as].flatMap(([typed, kind]) => {
-      const path = insidePath(planContext, typed)
+      const path = insidePath(place, typed)
       return path === null ? [] : [[path, kind] as const]
     }),
   )
@@ -324,7 +314,7 @@ async function filesAt(
   ]
 }
 
-function read(files: readonly DocumentFile[], { ask, clone: { branch }, settings }: PlanContext): Documents {
+function read(files: readonly DocumentFile[], { ask, clone: { branch }, settings }: PlanPlace): Documents {
   const isChosen = settings.stories.length > 0 || settings.epic !== null
   // On a terminal the person is asked for the part.
   const result = readDocuments(files, { branch, isPart: isChosen || ask !== null })

@@ -4,13 +4,15 @@ import { once } from 'node:events'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Prd } from '../engine/model/feature.ts'
+import { runUsage } from '../engine/model/usage-totals.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { serializePrd } from '../engine/prd/serialize.ts'
 import { renderPrdMarkdown, sizeRemarks } from '../plan/documents.ts'
 import { terminalText } from '../report/escape.ts'
 import { pluralize } from '../report/figures.ts'
+import { CONFIG } from '../setup/init/init-files.ts'
 import { messageOf, UserError } from '../system/errors.ts'
-import type { ExistingPlan, PlanContext } from './plan.ts'
+import { filesOf, isGated, type PlanDialogue } from './plan-dialogue.ts'
 import {
   type Draft,
   draftMistakes,
@@ -20,64 +22,83 @@ import {
   withStories,
   withStoriesReplaced,
 } from './plan-draft.ts'
+import { propose } from './plan-session.ts'
 import { CONTEXT_TITLE, differenceLines, storyLines, textLines, wrapHanging } from './plan-view.ts'
 import { Cancelled, type Choice, type TerminalPrompts } from './terminal-questions.ts'
-import { writeFiles } from './write-files.ts'
+import { plannedChanges, writeFiles } from './write-files.ts'
 
-/** `start`: the plan is taken, and its run begins. `sketch`: only prd.md is kept. */
-export type Reviewed = { kind: 'taken' | 'start' | 'sketch' | 'left'; draft: Draft }
+/** `take`: all files are written. `start`: the same, and the run begins. `sketch`: only prd.md is kept. `leave`: nothing is written. */
+export type Decision = 'take' | 'start' | 'sketch' | 'leave'
+
+type Change = 'refine' | 'markdown' | 'json'
+type Move = Decision | Change | 'look'
 
 const REFINE = 'Refine it in words'
 
-type Move = 'take' | 'start' | 'look' | 'refine' | 'markdown' | 'json' | 'sketch' | 'leave'
+/** Shows the draft until it is decided on. A draft that sessions made is saved if it is left, or if the review fails. */
+export function reviewPlan(dialogue: PlanDialogue): Promise<Decision> {
+  const { ask } = dialogue
+  return ask === null ? reviewUnattended(dialogue) : reviewOnTerminal(dialogue, ask)
+}
 
-/** Shows the plan until the person decides, and saves it where something fails. `start`: the hint of *Start the run*; null for none. */
-export async function reviewPlan(
-  planContext: PlanContext,
-  ask: TerminalPrompts,
-  feature: string,
-  existing: ExistingPlan,
-  { first, start }: { first: Draft; start: string | null },
-): Promise<Reviewed> {
-  let draft = first
+/** For a plan without a person to ask. With `--yes` a plan without mistakes is taken; without it, only a plan that changes nothing. */
+async function reviewUnattended(dialogue: PlanDialogue): Promise<Decision> {
+  const { clone, draft, existing, typed } = dialogue
+  showDraft(dialogue)
+  const mistakes = draftMistakes(draft.prd, `${existing.folder}/prd.json`)
+  if (mistakes.length > 0) {
+    await saveDraft(dialogue)
+    throw new UserError(mistakes)
+  }
+  if (typed.yes || (await plannedChanges(clone.workTree, filesOf(dialogue))).length === 0) return 'take'
+  const found = existing.isNew
+    ? 'there is no terminal to ask on.'
+    : 'there is a plan already, and no terminal to ask on.'
+  const fix = 'add --yes to take the plan as it is shown'
+  throw new UserError({ path: 'ralph plan', found, expected: '', fix })
+}
+
+async function reviewOnTerminal(dialogue: PlanDialogue, ask: TerminalPrompts): Promise<Decision> {
+  const start = await startHint(dialogue)
   try {
     for (;;) {
-      const mistakes = showDraft(planContext, feature, existing, draft)
-      const choices = moves(planContext, existing, draft, { mistakes, start })
-      const move = await askForMove(planContext, ask, choices, draft)
-      if (move === 'take') return { kind: 'taken', draft }
-      if (move === 'start') return { kind: 'start', draft }
-      if (move === 'sketch') return { kind: 'sketch', draft }
-      if (move === 'leave') return { kind: 'left', draft: await saveDraft(planContext, feature, draft) }
-      draft = await applyChange(move, { planContext, ask, feature, existing, draft })
+      const mistakes = showDraft(dialogue)
+      const move = await askForMove(dialogue, ask, choicesOf(dialogue, mistakes, start))
+      if (move === 'leave') await saveDraft(dialogue)
+      if (move !== 'refine' && move !== 'markdown' && move !== 'json') return move
+      dialogue.draft = await changedDraft(move, dialogue, ask)
     }
   } catch (error) {
-    if (error instanceof Cancelled) await saveDraft(planContext, feature, draft)
+    if (error instanceof Cancelled) await saveDraft(dialogue)
     throw error
   }
 }
 
+/** What *Start the run* does first; null if no run could begin: without gates, without a commit, or on a tree that is not clean. */
+async function startHint(dialogue: PlanDialogue): Promise<string | null> {
+  const { answered, clone, local } = dialogue
+  if (!isGated(dialogue) || clone.head === null || local === null) return null
+  const dirt = await local.workspace.repository.uncommitted(clone.head)
+  if (dirt.some(({ path }) => !path.startsWith('.ralph/'))) return null
+  return answered.config === null ? 'writes the files first' : `commits ${CONFIG} first`
+}
+
 /** Asks what to do with the plan. The person can read it again first. */
 async function askForMove(
-  { say, width }: PlanContext,
+  { draft, say, width }: PlanDialogue,
   ask: TerminalPrompts,
   choices: readonly Choice<Move>[],
-  { prd }: Draft,
 ): Promise<Exclude<Move, 'look'>> {
   for (;;) {
     const move = await ask.choose('What now?', choices)
     if (move !== 'look') return move
-    say(['', ...textLines(renderPrdMarkdown(prd), width), ''])
+    say(['', ...textLines(renderPrdMarkdown(draft.prd), width), ''])
   }
 }
 
 /** Prints the plan as it would be written, and returns the number of its mistakes. */
-export function showDraft(
-  { ask, say, width }: PlanContext,
-  feature: string,
-  existing: ExistingPlan,
-  { prd, questions, context }: Draft,
-): number {
+function showDraft({ ask, draft, existing, feature, say, width }: PlanDialogue): number {
+  const { prd, questions, context } = draft
   const stories = storyLines(prd, sizeRemarks(prd.userStories), width)
   say(['', `${pluralize(prd.userStories.length, 'story', 'stories')}:`, ...stories])
   if (questions.length > 0) {
@@ -104,11 +125,10 @@ export function showDraft(
   return mistakes.length
 }
 
-function moves(
-  { context, settings }: PlanContext,
-  existing: ExistingPlan,
-  { prd }: Draft,
-  { mistakes, start }: { mistakes: number; start: string | null },
+function choicesOf(
+  { context, draft: { prd }, existing, settings }: PlanDialogue,
+  mistakes: number,
+  start: string | null,
 ): Choice<Move>[] {
   const isNew = existing.prd === null || serializePrd(existing.prd) !== serializePrd(prd)
   const editor = terminalText(editorOf(context.env), 40)
@@ -125,40 +145,31 @@ function moves(
   return all.flatMap(([isPossible, choice]) => (isPossible ? [choice] : []))
 }
 
-type Change = {
-  planContext: PlanContext
-  ask: TerminalPrompts
-  feature: string
-  existing: ExistingPlan
-  draft: Draft
-}
-
-async function applyChange(move: 'refine' | 'markdown' | 'json', change: Change): Promise<Draft> {
-  const { planContext, ask, draft } = change
+/** The draft after the change. If the change fails, prints why and returns the draft unchanged. */
+async function changedDraft(change: Change, dialogue: PlanDialogue, ask: TerminalPrompts): Promise<Draft> {
+  const { draft, say } = dialogue
   try {
-    switch (move) {
+    switch (change) {
       case 'refine':
-        return await refine(change, await ask.text('What should be different?'))
+        return await refine(dialogue, await ask.text('What should be different?'))
       case 'markdown':
-        return await editByHand(change, 'prd.md', renderPrdMarkdown(draft.prd), parsePage)
+        return await editByHand(dialogue, ask, 'prd.md', renderPrdMarkdown(draft.prd), parsePage)
       case 'json':
-        return await editByHand(change, 'prd.json', serializePrd(draft.prd), fromJson)
+        return await editByHand(dialogue, ask, 'prd.json', serializePrd(draft.prd), fromJson)
     }
   } catch (error) {
     if (!(error instanceof UserError)) throw error
-    planContext.say([error.message])
+    say([error.message])
     return draft
   }
 }
 
 /** Starts another session, with the person's words at the end of the brief. */
-async function refine({ planContext, feature, existing, draft }: Change, words: string): Promise<Draft> {
+async function refine(dialogue: PlanDialogue, words: string): Promise<Draft> {
+  const { draft } = dialogue
   if (words === '') return draft
   const brief = `${draft.brief}\n\n# What the maintainer says of the plan so far\n\n${words}`.trim()
-  const proposed = await planContext.planner.propose(
-    { feature, folder: existing.folder, prd: draft.prd },
-    brief,
-  )
+  const proposed = await propose(dialogue, brief)
   const { background } = draft
   const context = proposed.context === '' ? draft.context : joinContext(background, proposed.context)
   const prd = withStoriesReplaced(draft.prd, proposed)
@@ -167,7 +178,8 @@ async function refine({ planContext, feature, existing, draft }: Change, words: 
 
 /** Opens a copy in the person's editor until it can be parsed. If the person gives up, the copy stays, and its path is printed. */
 async function editByHand(
-  { planContext: { clone, context, say }, ask, draft }: Change,
+  { clone, context, draft, say }: PlanDialogue,
+  ask: TerminalPrompts,
   name: 'prd.md' | 'prd.json',
   text: string,
   read: (text: string, before: Prd) => Prd,
@@ -218,20 +230,15 @@ function fromJson(text: string, before: Prd): Prd {
   return withStories({ ...parsed.prd, run, userStories }, parsed.prd.userStories)
 }
 
-/** Saves the plan outside of the work tree where sessions made it: a key press must not lose what was paid for. */
-export async function saveDraft(
-  { clone, planner, say }: PlanContext,
-  feature: string,
-  draft: Draft,
-): Promise<Draft> {
-  if (planner.usage().calls === 0) return draft
+/** Saves the plan outside of the work tree if sessions made it: a key press must not lose what was paid for. */
+async function saveDraft({ clone, draft, feature, say, sessions }: PlanDialogue): Promise<void> {
+  if (runUsage({ sessions }).calls === 0) return
   const file = await writeAside(clone, `${feature}.json`, serializePrd(draft.prd))
   say([`The plan so far stays outside the tree: ralph plan ${feature} --from ${file}`])
-  return draft
 }
 
 /** Writes a file outside of the work tree. Gives its path. */
-async function writeAside({ gitDir }: PlanContext['clone'], name: string, text: string): Promise<string> {
+async function writeAside({ gitDir }: PlanDialogue['clone'], name: string, text: string): Promise<string> {
   await writeFiles(gitDir, { [`ralph/plan/${name}`]: text })
   return join(gitDir, 'ralph', 'plan', name)
 }

@@ -1,14 +1,13 @@
-// Plan sessions on this machine. Each looks at the work tree as it is, and what it changes there is undone.
+// The sessions of `ralph plan`: one that asks questions, and those that plan. Each sees the work tree with uncommitted changes, and Ralph
+// undoes what it changes there.
 
 import { freshState } from '../app/claim-feature.ts'
 import { limitsOf } from '../app/loop-limits.ts'
-import { budgetLeft, estimateSession, sessionMs } from '../engine/limits.ts'
-import type { Prd } from '../engine/model/feature.ts'
 import type { PlanTask, Proposal, Question } from '../engine/model/plan-state.ts'
 import type { Ports } from '../engine/model/ports.ts'
-import type { SessionEntry } from '../engine/model/usage.ts'
-import { runUsage } from '../engine/model/usage-totals.ts'
-import { recordSession } from '../engine/record-session.ts'
+import { answeredQuestions, questionLines, sampleAnswer } from '../engine/planning/plan-questions.ts'
+import { budgetLeft, estimateSession, sessionMs } from '../engine/state/limits.ts'
+import { recordSession } from '../engine/state/record-session.ts'
 import { terminalText } from '../report/escape.ts'
 import { costLabel, describeTokens, formatDuration, formatUtc } from '../report/figures.ts'
 import { Live } from '../report/terminal/live-lines.ts'
@@ -16,102 +15,118 @@ import { refuseBlocked } from '../setup/checks/check-table.ts'
 import { UserError } from '../system/errors.ts'
 import { newMark } from '../system/process.ts'
 import { checkoutOf, startOf } from './before-run.ts'
-import { type Context, type Flags, settingsOf } from './command-context.ts'
+import { settingsOf } from './command-context.ts'
 import type { LocalRun } from './local-feature.ts'
+import type { PlanDialogue, PlanPlace } from './plan-dialogue.ts'
+import { wrapHanging } from './plan-view.ts'
 import { liveOf, withPorts } from './run.ts'
 import { Cancelled } from './terminal-questions.ts'
 
 export type Proposed = Extract<Proposal, { kind: 'proposed' }>
 
-/** The feature that a session plans for, with its existing stories. */
-export type Subject = { feature: string; folder: string; prd: Prd }
+/** Throws UserError if no session could begin, so that a person does not answer questions in vain. */
+export async function checkReady({ context, local }: PlanPlace): Promise<void> {
+  if (local === null) throw noCommitError(context.directory)
+  const { settings } = local
+  const facts = { limits: limitsOf(settings), agent: settings.agent, surface: 'cli' as const }
+  const silent = new Live({ write: () => {} }, facts, true)
+  const options = { mark: newMark() }
+  if ((await withPorts(context, local, silent, options, async () => true)) === null) throw new Cancelled()
+}
 
-export function createPlanner(context: Context, opened: LocalRun | null) {
-  let answeredFlags: Flags = {}
-  let sessions: SessionEntry[] = []
-
-  async function runSession(local: LocalRun, subject: Subject, task: PlanTask): Promise<Proposal> {
-    const { settings } = local
-    const limits = limitsOf(settings)
-    const live = liveOf(context, settings, limits, [])
-    const { feature: name, folder, prd } = subject
-    // A state as before the first run: the prompt of a plan session needs no more.
-    const file = { name, folder, path: `${folder}/prd.json`, prd, digest: '', notes: [] }
-    const state = freshState(file, settings, local.base)
-    await refuseBlocked(startOf(context, settings, checkoutOf(local, state)), ['prompts'])
-    const began = Date.now()
-    const answer = await withPorts(context, local, live, { mark: newMark() }, (ports) => {
-      live.say(`\nA session of ${settings.agent} reads the project; files that it writes are undone.`)
-      const timeoutMs = sessionMs(state, limits, began)
-      const budget = budgetLeft({ ...state, sessions }, limits)
-      const sessionLimits = { timeoutMs, budget, reserved: estimateSession(state, limits) }
-      return onCurrentTree(local, ports, live.warn, (green) =>
-        ports.agent.plan({ ...state, green }, task, sessionLimits, ports.signal),
-      )
-    })
-    if (answer === null) throw new Cancelled()
-    const { usage, proposal } = answer
-    const spending = { at: Date.now(), kind: 'plan', storyId: null, usage } as const
-    sessions = recordSession({ ...state, sessions }, spending, limits).sessions
-    const figures = [
-      formatDuration(Date.now() - began),
-      describeTokens(usage, ' tokens'),
-      `cost ${costLabel(usage)}`,
-    ]
-    live.say(`Session: ${figures.join(', ')}`)
-    return proposal
+/**
+ * The brief of the draft. With `--ask` a session asks questions before it plans, and the person's answers are at the end of the brief.
+ * Throws Cancelled, or UserError if no session can begin.
+ */
+export async function withAnswers(dialogue: PlanDialogue): Promise<string> {
+  const { ask, context, draft, say, settings, width } = dialogue
+  const { brief } = draft
+  if (!settings.ask) return brief
+  if (ask === null) {
+    context.warn('ask: the plan is made without questions, because there is no terminal or --yes was given')
+    return brief
   }
-
-  /** Throws UserError if no session can begin. */
-  async function localWithAnswers(): Promise<LocalRun> {
-    if (opened === null) throw noCommitError(context.directory)
-    return { ...opened, settings: (await settingsOf(context, answeredFlags)).settings }
+  const questions = await askQuestions(dialogue)
+  if (questions.length === 0) return brief
+  const lines = questionLines(questions).flatMap((line) => {
+    const indent = /^ */.exec(line)?.[0] ?? ''
+    return wrapHanging(terminalText(line, 500).trimStart(), `  ${indent}`, width)
+  })
+  say(['', ...lines, ''])
+  const fault = (text: string) => {
+    const read = answeredQuestions(questions, text)
+    return 'fault' in read ? read.fault : undefined
   }
+  const answer = await ask.text('Your answers (press Enter to let the session decide)', {
+    hint: `such as ${sampleAnswer(questions)}, or 2: words of your own`,
+    fault,
+  })
+  const read = answeredQuestions(questions, answer)
+  return 'fault' in read ? brief : `${brief}\n\n${read.text}`.trim()
+}
 
-  return {
-    /** Sets the person's answers, as flags, for the next sessions. */
-    setAnswers(flags: Flags): void {
-      answeredFlags = flags
-    },
-    /** The usage of all sessions until now. */
-    usage: () => runUsage({ sessions }),
-    /** Throws UserError if no session could begin, so that a person does not answer questions in vain. */
-    async checkReady(): Promise<void> {
-      if (opened === null) throw noCommitError(context.directory)
-      const { settings } = opened
-      const facts = { limits: limitsOf(settings), agent: settings.agent, surface: 'cli' as const }
-      const silent = new Live({ write: () => {} }, facts, true)
-      const options = { mark: newMark() }
-      if ((await withPorts(context, opened, silent, options, async () => true)) === null)
-        throw new Cancelled()
-    },
-    /** Runs a session that asks questions before a plan is made. Empty if its answer has no question. */
-    async askQuestions(subject: Subject, brief: string): Promise<readonly Question[]> {
-      const local = await localWithAnswers()
-      const task = { brief, stories: subject.prd.userStories, split: null, message: '', asks: true as const }
-      const proposal = await runSession(local, subject, task)
-      if (proposal.kind === 'asked') return proposal.questions
-      if (proposal.kind !== 'none' && proposal.kind !== 'proposed')
-        throw noPlanError(local.settings.agent, proposal)
-      context.print('The session asked no clear question, so it plans without answers.')
-      return []
-    },
-    /** Runs at most two sessions, and returns the plan. Throws Cancelled, or UserError if neither makes a plan. */
-    async propose(subject: Subject, brief: string): Promise<Proposed> {
-      const local = await localWithAnswers()
-      const task = { brief, stories: subject.prd.userStories, split: null }
-      // The second session gets the mistakes in the answer of the first.
-      const first = await runSession(local, subject, { ...task, message: '' })
-      if (first.kind === 'proposed') return first
-      if (first.kind !== 'none') throw noPlanError(local.settings.agent, first)
-      context.print(
-        `The answer has no plan (${terminalText(first.message)}). A second session gets this message and tries again.`,
-      )
-      const second = await runSession(local, subject, { ...task, message: first.message })
-      if (second.kind === 'proposed') return second
-      throw noPlanError(local.settings.agent, second)
-    },
-  }
+/** The questions of a session. Empty if its answer has none. */
+async function askQuestions(dialogue: PlanDialogue): Promise<readonly Question[]> {
+  const proposal = await runSession(dialogue, { brief: dialogue.draft.brief, message: '', asks: true })
+  if (proposal.kind === 'asked') return proposal.questions
+  if (proposal.kind !== 'none' && proposal.kind !== 'proposed') throw noPlanError(dialogue, proposal)
+  dialogue.say(['The session asked no clear question, so it plans without answers.'])
+  return []
+}
+
+/** Runs at most two sessions, and returns the plan. Throws Cancelled, or UserError if neither makes a plan. */
+export async function propose(dialogue: PlanDialogue, brief: string): Promise<Proposed> {
+  // The second session gets the mistakes in the answer of the first.
+  const first = await runSession(dialogue, { brief, message: '' })
+  if (first.kind === 'proposed') return first
+  if (first.kind !== 'none') throw noPlanError(dialogue, first)
+  dialogue.say([
+    `The answer has no plan (${terminalText(first.message)}). A second session gets this message and tries again.`,
+  ])
+  const second = await runSession(dialogue, { brief, message: first.message })
+  if (second.kind === 'proposed') return second
+  throw noPlanError(dialogue, second)
+}
+
+/** Runs a session on the draft, with the person's answers as settings, and adds its usage to the dialogue. */
+async function runSession(
+  dialogue: PlanDialogue,
+  { brief, ...more }: Omit<PlanTask, 'stories' | 'split'>,
+): Promise<Proposal> {
+  const { answered, context, draft, existing, feature } = dialogue
+  if (dialogue.local === null) throw noCommitError(context.directory)
+  const { settings } = await settingsOf(context, answered.flags)
+  const local = { ...dialogue.local, settings }
+  const limits = limitsOf(settings)
+  const live = liveOf(context, settings, limits, [])
+  // A state as before the first run, since the prompt of a plan session needs nothing else.
+  const { prd } = draft
+  const { folder } = existing
+  const file = { name: feature, folder, path: `${folder}/prd.json`, prd, digest: '', notes: [] }
+  const state = freshState(file, settings, local.base)
+  await refuseBlocked(startOf(context, settings, checkoutOf(local, state)), ['prompts'])
+  const task = { brief, stories: prd.userStories, split: null, ...more }
+  const began = Date.now()
+  const answer = await withPorts(context, local, live, { mark: newMark() }, (ports) => {
+    live.say(`\nA session of ${settings.agent} reads the project; files that it writes are undone.`)
+    const timeoutMs = sessionMs(state, limits, began)
+    const budget = budgetLeft({ ...state, sessions: dialogue.sessions }, limits)
+    const sessionLimits = { timeoutMs, budget, reserved: estimateSession(state, limits) }
+    return onCurrentTree(local, ports, live.warn, (green) =>
+      ports.agent.plan({ ...state, green }, task, sessionLimits, ports.signal),
+    )
+  })
+  if (answer === null) throw new Cancelled()
+  const { usage, proposal } = answer
+  const spending = { at: Date.now(), kind: 'plan', storyId: null, usage } as const
+  dialogue.sessions = recordSession({ ...state, sessions: dialogue.sessions }, spending, limits).sessions
+  const figures = [
+    formatDuration(Date.now() - began),
+    describeTokens(usage, ' tokens'),
+    `cost ${costLabel(usage)}`,
+  ]
+  live.say(`Session: ${figures.join(', ')}`)
+  return proposal
 }
 
 /**
@@ -137,7 +152,10 @@ async function onCurrentTree<T>(
   }
 }
 
-function noPlanError(agent: string, proposal: Exclude<Proposal, Proposed>): UserError {
+function noPlanError(
+  { settings: { agent } }: PlanDialogue,
+  proposal: Exclude<Proposal, Proposed>,
+): UserError {
   const message = proposal.kind === 'asked' ? 'it only asked' : terminalText(proposal.message)
   if (proposal.kind === 'none' || proposal.kind === 'asked') {
     const found = `the answer of ${agent} has no plan: ${message}`

@@ -9,7 +9,7 @@ import { pluralize } from '../report/figures.ts'
 import { fit, wrap } from '../report/terminal/width.ts'
 import { describePlacement, type PlanView, storyTexts } from '../report/view.ts'
 
-/** The most rows of a list that are shown. */
+/** The maximum number of rows of a list that are shown. */
 const MAX_ROWS = 60
 
 /** One row for each file: the line of its first story, its format, its stories. `width`: columns. */
@@ -28,7 +28,7 @@ export function sourceLines(sources: readonly Source[], width: number): string[]
   })
 }
 
-/** The most documents that are listed. The others are counted. */
+/** The maximum number of documents that are listed. The others are counted. */
 const MAX_TAKEN = 12
 
 /** A row for each document: what it was read as, and how many of its check boxes are not stories. */
@@ -75,7 +75,7 @@ export function proposedPlanLines(plan: PlanView, width: number): string[] {
   const { storyId, digest, stories, questions, remarks, context } = plan
   const title =
     storyId === null
-      ? `The plan waits to be approved: ${pluralize(stories.length, 'story', 'stories')}`
+      ? `The plan is waiting for approval: ${pluralize(stories.length, 'story', 'stories')}`
       : `${terminalText(storyId, 64)} is proposed in ${pluralize(stories.length, 'part')}`
   const storyRows = firstRows(stories).flatMap((story) => {
     const head = `${terminalText(story.id, 64)}  ${terminalText(story.title, 1000)}`
@@ -111,7 +111,7 @@ export function proposedPlanLines(plan: PlanView, width: number): string[] {
     ...wrapHanging(title, '', width),
     ...storyRows,
     ...(more > 0 ? wrapHanging(`and ${more} more: ralph status --json has all of them`, '  ', width) : []),
-    ...section('What it did not know, and assumed:', questionRows),
+    ...section('Open questions, with what it assumed:', questionRows),
     ...(questionRows.length === 0 ? [] : wrapHanging(terminalText(howToAnswer), '  ', width)),
     ...section('May be too large for one session:', remarkRows),
     ...section(`${CONTEXT_TITLE}:`, textLines(context, width)),
@@ -131,7 +131,7 @@ export function textLines(text: string, width: number): string[] {
   return lines.flatMap((line) => wrapHanging(terminalText(line, MAX_PLANNED_LENGTH), '  ', width))
 }
 
-/** `US-001, US-002, US-003`, or `US-001, US-002 ... US-042` where there are more. */
+/** `US-001, US-002, US-003`, or `US-001, US-002 ... US-042` if there are more. */
 function listIds(ids: readonly string[]): string {
   if (ids.length <= 3) return ids.join(', ')
   return `${ids.slice(0, 2).join(', ')} ... ${ids.at(-1)}`

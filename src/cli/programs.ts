@@ -48,6 +48,8 @@ export const PROGRAMS: Readonly<Record<Exclude<CommandName, 'help'>, Program>> =
   split: steer,
   'approve-plan': steer,
   limit: steer,
+  worktree: async (context) =>
+    (await import(/* webpackChunkName: "cli" */ './worktree.ts')).worktree(context),
   upgrade: async (context) => (await import(/* webpackChunkName: "cli" */ './upgrade.ts')).upgrade(context),
   completion: async (context) =>
     (await import(/* webpackChunkName: "cli" */ './completion.ts')).completion(context),

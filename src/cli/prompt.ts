@@ -5,7 +5,7 @@ import { limitsOf } from '../app/loop-limits.ts'
 import type { Story } from '../engine/model/feature.ts'
 import type { State } from '../engine/model/state.ts'
 import { idList, nearestId } from '../engine/prd/known-ids.ts'
-import { type Part, textOf } from '../engine/prompts/template.ts'
+import { type PromptPart, textOf } from '../engine/prompts/template.ts'
 import { byteLimitOf } from '../engine/prompts/variables.ts'
 import { nextStepOfRun } from '../engine/situation.ts'
 import { UserError } from '../system/errors.ts'
@@ -16,7 +16,7 @@ import { type LocalRun, openFeature } from './local-feature.ts'
 export async function prompt(context: Context): Promise<CommandResult> {
   using local = await openFeature(context)
   const state = await local.look()
-  const story = storyOf(context, state) ?? nextStory(local, state)
+  const story = typedStory(context, state) ?? nextStory(local, state)
   const sources = promptSources(local.settings, (_commit, path) => local.read(state, path))
   const kept = state.kept[story.id]
   const { repository, redactor } = local.workspace
@@ -39,7 +39,7 @@ export async function prompt(context: Context): Promise<CommandResult> {
 }
 
 /** The story that was typed; null for none. Throws UserError. */
-function storyOf({ args }: Context, { prd }: State): Story | null {
+function typedStory({ args }: Context, { prd }: State): Story | null {
   const [word, second] = args?.words ?? []
   if (word === undefined) return null
   const ids = prd.userStories.map(({ id }) => id)
@@ -65,11 +65,11 @@ function nextStory({ settings }: LocalRun, state: State): Story {
   throw new UserError({ path: state.feature, found: 'no story', expected, fix: 'ralph plan' })
 }
 
-type Size = { name: Part['name']; bytes: number; bound: number | null }
+type Size = { name: PromptPart['name']; bytes: number; bound: number | null }
 
 /** The bytes of each part, in the order of their first appearance. */
-function sizesOf(parts: readonly Part[]): Size[] {
-  const sizes = new Map<Part['name'], number>()
+function sizesOf(parts: readonly PromptPart[]): Size[] {
+  const sizes = new Map<PromptPart['name'], number>()
   for (const { name, text } of parts) sizes.set(name, (sizes.get(name) ?? 0) + utf8Bytes(text))
   return [...sizes].map(([name, size]) => ({ name, bytes: size, bound: byteLimitOf(name) }))
 }
@@ -89,7 +89,7 @@ function table({ template }: Prompt, sizes: readonly Size[]): string[] {
     '',
     row('part', 'bytes', 'at most'),
     ...sizes.map(({ name, bytes: size, bound }) => row(name, size, bound)),
-    row('in all', sum(sizes), null),
+    row('total', sum(sizes), null),
     `${rest} of ${REST_BYTES} bytes in addition to the story's own text and context.md`,
     `template: ${template ?? 'built in'}`,
   ]

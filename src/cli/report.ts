@@ -42,7 +42,7 @@ export async function report(context: Context): Promise<CommandResult> {
     throw new UserError({ path: '--all', found, expected: '', fix })
   }
   if (flags.csv === true && flags.all !== true) {
-    const found = 'CSV is only of all features together.'
+    const found = 'CSV is available only for all features together.'
     throw new UserError({ path: '--csv', found, expected: '', fix: 'add --all' })
   }
   using local = await openFeature(context)
@@ -70,7 +70,7 @@ async function localView({ env }: Context, { settings, workspace }: LocalRun, sa
     runUrl: state.lease?.url ?? null,
     limits,
     now: Date.now(),
-    notes: isAtWork ? ['A job works on it now: this page shows the last state that it saved.'] : [],
+    notes: isAtWork ? ['A job is working on it now: this page shows the last state that it saved.'] : [],
     annotations: await annotationsByStory(git, state).catch(() => ({})),
     changes: await changesByStory(git, state).catch(() => ({})),
     surface: 'cli' as const,

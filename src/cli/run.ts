@@ -44,7 +44,7 @@ import {
   readSettings,
 } from './command-context.ts'
 import { currentCommitNotes } from './commit-note.ts'
-import { takeUpEdits } from './edits.ts'
+import { editsOf, takeUpEdits } from './edits.ts'
 import { findMerged, withMerge } from './feature-status.ts'
 import { inboxQueue, queueCommand } from './inbox.ts'
 import { type LocalRun, openLocal } from './local-feature.ts'
@@ -73,7 +73,7 @@ export async function run(context: Context): Promise<CommandResult> {
   }
 }
 
-/** The state that was saved last, for the result of a run that an unexpected error ended; null where it cannot be read. */
+/** The state that was saved last, for the result of a run that an unexpected error ended; null if it cannot be read. */
 async function savedState(context: Context, settings: Settings): Promise<State | null> {
   try {
     using local = await openLocal(context, settings, { warn: () => {} })
@@ -112,6 +112,11 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
     return { code: 0, outputs: outputsOf(found, 'complete', null), more: scopeInJson(found) }
   }
   await refuseOtherRun(local, found.branch)
+  // Uncommitted changes are refused before the agent is installed. A run that starts over checks later, by its new state.
+  if (context.flags.force !== true) {
+    await refuseAtWork(found)
+    await editsOf(local.workspace, found)
+  }
   await requireSigner(settings, local.workspace.signer)
   const now = Date.now()
   const lease = await leaseFor(settings, now, null)
@@ -153,7 +158,7 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
       live.say(`Your checkout switches to ${branch}, and stays there. ${wayBack(from, local)}`)
     await logs.clean()
     await removeStaleLanes(clone, context.env)
-    // It is queued behind commands that were typed before, such as a pause that no run has read.
+    // It is queued after commands that were typed before, such as a pause that no run has read.
     await queueCommand(clone, claimed.state.feature, '/ralph run')
     const executor = (limits.maxParallel > 1 ? inLanes : inCheckout)(limits, ports)
     const { state, conclusion } = await runToEnd(claimed.state, limits, executor)
@@ -181,7 +186,7 @@ async function workOnFeature(context: Context, read: SettingsResult): Promise<Co
 }
 
 /**
- * Calls `act` with the ports of this machine. Ctrl+C ends the running session; a second one ends at once. Returns null where
+ * Calls `act` with the ports of this machine. Ctrl+C ends the running session; a second one ends at once. Returns null if
  * the person cancelled while an agent was being installed.
  */
 export async function withPorts<T>(
@@ -193,7 +198,7 @@ export async function withPorts<T>(
 ): Promise<T | null> {
   const stop = new AbortController()
   const onSignal = (signal: string) =>
-    live.warn(`${signal}: ending the running session and saving; press Ctrl+C again to leave at once`)
+    live.warn(`${signal}: ending the session and saving. Press Ctrl+C again to quit at once`)
   const release = onSignals(stop, onSignal, () => live.close())
   let as: Isolation | null = null
   try {
@@ -230,7 +235,7 @@ export async function withPorts<T>(
 /** How a person gets back to the branch that was checked out before the run; `from`: null for a detached HEAD. */
 function wayBack(from: string | null, { workspace }: LocalRun): string {
   const target = from === null ? `--detach ${workspace.clone.head?.slice(0, 12) ?? 'HEAD'}` : shellWord(from)
-  return `Back: git switch ${target}`
+  return `To go back: git switch ${target}`
 }
 
 /** At most so many moved refs are listed. */

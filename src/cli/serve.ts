@@ -95,7 +95,7 @@ class Site {
     return `http://127.0.0.1:${port}/${this.#token}/`
   }
 
-  /** Takes the runs of a new look, null where it failed, and updates the open pages. */
+  /** Takes the runs of a new look, null if it failed, and updates the open pages. */
   update(watched: readonly WatchedRun[] | null, error: string): void {
     this.#watched = watched ?? this.#watched
     this.#wrong = error

@@ -8,6 +8,7 @@ import { type CommandInput, parseCommand } from '../engine/commands/command-tabl
 import type { Command } from '../engine/model/event.ts'
 import type { Lease, State } from '../engine/model/state.ts'
 import { ineffectiveReason } from '../engine/planning/plan-events.ts'
+import { remaining } from '../engine/prd/select.ts'
 import { situationOf, situationOutcome } from '../engine/situation.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { toPlainText } from '../report/sentence.ts'
@@ -33,18 +34,26 @@ export async function steer(context: Context): Promise<CommandResult> {
     const fix = 'see ralph status'
     throw new UserError({ path: `ralph ${name}`, found: reason, expected: '', fix })
   }
-  const queueAs = async (what: string): Promise<CommandResult> => {
+  let hasEnded = false
+  const queue = async (): Promise<CommandResult> => {
     await queueCommand(clone, state.feature, asComment(name, input))
-    print(`noted: ${what}`)
     return resultOfState(state)
+  }
+  const queueAs = async (what: string): Promise<CommandResult> => {
+    print(pauseText(name, state, hasEnded) ?? `noted: ${what}`)
+    return queue()
   }
   for (;;) {
     const { lease } = await local.look()
     if (lease !== null && (await isAlive(lease))) {
-      if (name === 'stop' && (await endRun(lease, print))) continue
-      return queueAs('the run at work reads it before its next iteration')
+      if (name === 'stop' && (await endRun(lease, print))) {
+        hasEnded = true
+        continue
+      }
+      print('noted: the run at work applies it before its next iteration')
+      return queue()
     }
-    if (state.nonce === '') return queueAs('the first run reads it')
+    if (state.nonce === '') return queueAs('the first run applies it')
     const loaded = await store.load(state.folder.replace(/^\.ralph\//, ''))
     if (loaded === null) throw new Error(`the state of ${state.feature} is gone`)
     const { lease: saved, prd } = loaded.state
@@ -54,20 +63,23 @@ export async function steer(context: Context): Promise<CommandResult> {
     const known = new Set(prd.userStories.map(({ id }) => id))
     // People have written stories that the state does not know yet: the next run takes them up first.
     if (state.prd.userStories.some(({ id }) => !known.has(id)))
-      return queueAs('the next run reads it, after the new stories')
+      return queueAs('the next run applies it, after the new stories')
     // Commands that were typed before, and that no run has read, come first.
     const before = await inboxQueue(clone).read(loaded.state)
     const limits = limitsOf(local.settings)
     const apply = (so: State, one: Command) => applyCommand(so, one, limits)
-    const steered = [...before, command].reduce(apply, loaded.state)
+    // Nothing is to be paused: a pause would only hide how the last run ended.
+    const isIdle = saved === null && !hasEnded && (name === 'pause' || name === 'stop')
+    const steered = [...before, ...(isIdle ? [] : [command])].reduce(apply, loaded.state)
     // The branch is not checked out: only the state changes, not the clone.
     const job = { ...steered.job, ready: { ...steered.job.ready, opened: false } }
     await store.save({ ...steered, lease: null, job })
     // A new story is called by its id from now on.
     const isAdded = command.kind === 'add' || command.kind === 'fix'
     const added = isAdded ? (steered.prd.userStories.at(-1)?.id ?? '') : ''
-    const later = LATER.get(name)
-    print(later ? `noted: ${later}` : `done: ${[name, added, ...input.words].filter(Boolean).join(' ')}`)
+    const later = name === 'fix' ? `the next run works on ${added}` : LATER.get(name)
+    const what = name === 'add' ? `added: ${added}` : `noted: ${later ?? [name, ...input.words].join(' ')}`
+    print(pauseText(name, steered, hasEnded) ?? what)
     const situation = situationOf(steered, limits, Date.now(), false)
     const { next } = viewOf(steered, { limits, now: Date.now(), surface: 'cli' }, situation)
     print(`Next: ${toPlainText(next)}`)
@@ -75,13 +87,25 @@ export async function steer(context: Context): Promise<CommandResult> {
   }
 }
 
+/** What `pause` and `stop` print if no run is at work; null for other commands. */
+function pauseText(name: string, { feature, prd, nonce }: State, hasEnded: boolean): string | null {
+  if (name !== 'pause' && name !== 'stop') return null
+  if (hasEnded) return 'stopped: the run is saved, and its last session does not count as an attempt'
+  // Before the first run there is no outcome that a pause could hide, so it is kept.
+  const isKept = nonce === '' && remaining(prd).length > 0
+  const effect = isKept ? 'it stays paused until you type ralph run' : `there is nothing to ${name}`
+  return `no run is at work on ${feature}: ${effect}`
+}
+
 /** Commands that only the next run carries out, and what it will do. */
 const LATER = new Map<string, string>([
   ['split', 'in the next run a session proposes its parts'],
+  ['drop', 'the next run reverts the commits, and runs the gates'],
+  ['update', 'the next job in CI merges the base branch into the branch'],
   ['archive', 'the stories that are done go into done.json when the next run ends'],
 ])
 
-/** Parses the words as a command for this feature. Throws UserError if they are not valid command. */
+/** Parses the words as a command for this feature. Throws UserError if they are not a valid command. */
 export function parseSteering({ command }: Context, input: CommandInput, { prd }: State) {
   const ids = prd.userStories.map(({ id }) => id)
   const parsed = parseCommand(command, input, ids, 'cli')
@@ -93,10 +117,10 @@ export function parseSteering({ command }: Context, input: CommandInput, { prd }
 /** How long a run may take to save and end after the signal. Milliseconds. */
 const SAVE_MS = 60_000
 
-/** Ends the run at work as Ctrl+C does, and waits for it; false where it works on another machine. */
+/** Ends the run at work as Ctrl+C does, and waits for it; false if it works on another machine. */
 async function endRun(holder: Lease, print: (text: string) => void): Promise<boolean> {
   if (holder.host !== hostname()) return false
-  print(`ending process ${holder.pid}: its session does not count as an attempt`)
+  print(`ending the run (process ${holder.pid})`)
   try {
     process.kill(holder.pid, 'SIGTERM')
     // A process that Ctrl+Z stopped gets the first signal only when it continues.
@@ -104,14 +128,14 @@ async function endRun(holder: Lease, print: (text: string) => void): Promise<boo
   } catch (error) {
     // It has just ended by itself.
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return true
-    const found = `the run is process ${holder.pid} of another user.`
-    const fix = `end it as that user (sudo kill ${holder.pid}), then stop again`
+    const found = `the run is process ${holder.pid}, which another user started.`
+    const fix = `end it as that user (sudo kill ${holder.pid}), then type ralph stop again`
     throw new UserError({ path: 'ralph stop', found, expected: '', fix })
   }
   for (const until = Date.now() + SAVE_MS; await isAlive(holder); await delay(100)) {
     if (Date.now() < until) continue
-    const found = `the run, process ${holder.pid}, does not end.`
-    const fix = `kill -9 ${holder.pid}, then stop again`
+    const found = `the run (process ${holder.pid}) does not end.`
+    const fix = `kill -9 ${holder.pid}, then type ralph stop again`
     throw new UserError({ path: 'ralph stop', found, expected: '', fix })
   }
   return true

@@ -13,7 +13,7 @@ export type Choice<T extends string> = { value: T; label: string; hint?: string 
 /** Untrusted text has to pass `terminalText` before it is asked. Every question throws Cancelled when the person leaves. */
 export type TerminalPrompts = ReturnType<typeof onTerminal>
 
-/** Null where no person can answer: without a terminal for input or output, and in CI. */
+/** Null if no person can answer: without a terminal for input or output, and in CI. */
 export function terminalPrompts(
   { out, env: { CI = '' } }: Context,
   input = process.stdin,

@@ -8,7 +8,7 @@ import { pluralize } from '../report/figures.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { lookOf } from '../report/terminal/terminal-line.ts'
 import { ACTIONS_LOCK, LOCK_FIX } from '../setup/actions-lock.ts'
-import type { Change } from '../setup/init/init-files.ts'
+import type { FileChange } from '../setup/init/init-files.ts'
 import { actionPins, type Pin, type Pinned, packagePins } from '../setup/init/release-pins.ts'
 import { formatMistake, type Mistake, messageOf, UserError } from '../system/errors.ts'
 import { isFolder, namesIn } from '../system/files.ts'
@@ -26,7 +26,7 @@ import { Cancelled, terminalPrompts } from './terminal-questions.ts'
 import { readText, writeFiles } from './write-files.ts'
 
 const WORKFLOWS = '.github/workflows'
-/** The most lines of a release's notes that are shown. */
+/** The maximum number of lines of a release's notes that are shown. */
 const MAX_NOTE_LINES = 60
 
 type PinnedFile = { path: string; text: string; pinned: Pinned }
@@ -79,7 +79,7 @@ function requestedTag({ args }: Context): string | null {
   const tag = `v${word.replace(/^v/, '')}`
   if (more.length === 0 && /^v\d+\.\d+\.\d+$/.test(tag)) return tag
   const found = `"${terminalText([word, ...more].join(' '), 80)}"`
-  const fix = 'ralph upgrade takes the newest, ralph upgrade 1.2.3 that one'
+  const fix = 'ralph upgrade installs the newest version, ralph upgrade 1.2.3 that version'
   throw new UserError({ path: 'ralph upgrade', found, expected: 'one version, such as 1.2.3', fix })
 }
 
@@ -123,7 +123,7 @@ async function releasesOrMistake({ env, warn }: Context): Promise<Releases | { m
       status === null || status >= 500 ? unreachable(api, error) : `${status}: ${githubMessage(error)}`
     const fix =
       rateLimitedUntil(error, Date.now()) !== null || token === null
-        ? 'check the network; with a token (GH_TOKEN or `gh auth login`) GitHub allows more requests'
+        ? 'check the network. If GitHub refused because of its rate limit, log in with GH_TOKEN or `gh auth login`'
         : 'check the network, and that the token (GH_TOKEN, or that of `gh auth login`) is valid'
     return {
       mistake: { path, found, expected: '', fix: `${fix}; releases are also listed at ${page}` },
@@ -133,7 +133,7 @@ async function releasesOrMistake({ env, warn }: Context): Promise<Releases | { m
 
 function unreachable(api: string, error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return `no answer of ${api} (${terminalText(messageOf(cause), 200)})`
+  return `no answer from ${api} (${terminalText(messageOf(cause), 200)})`
 }
 
 function noReleases({ redact }: Context, mistake: Mistake, pins: readonly unknown[]): CommandResult {
@@ -182,7 +182,7 @@ function releaseNoteLines(releases: Releases, target: Release, since: string): s
   ]
 }
 
-function changesTo(files: readonly PinnedFile[], target: Release): Change[] {
+function changesTo(files: readonly PinnedFile[], target: Release): FileChange[] {
   return files.flatMap(({ path, text: before, pinned }) => {
     const text = pinned.movedTo(target)
     return text === before ? [] : [{ path, text, before, kind: 'completed' as const }]
@@ -194,7 +194,7 @@ function nothingToMove(pins: readonly Pin[], tag: string): string {
     return `\nNothing here names ${ACTION} or ${PACKAGE}: npx ${PACKAGE}@${tag.slice(1)} init begins.`
   if (pins.every(({ kind }) => kind === 'none')) return '\nNothing to move.'
   const hasMajorPin = pins.some(({ kind }) => kind === 'major')
-  return `\nNothing to move: ${tag} is named here${hasMajorPin ? ', or by its major version, which moves by itself' : ''}.`
+  return `\nNothing to move: ${tag} is already used here${hasMajorPin ? ', or its major version, which always follows the newest release' : ''}.`
 }
 
 /** Whether the files may be written. Null if the person cancelled; false without a terminal. */
@@ -210,7 +210,7 @@ async function confirmWrite(context: Context, count: number): Promise<boolean | 
   }
 }
 
-function writtenLines(changes: readonly Change[]): string[] {
+function writtenLines(changes: readonly FileChange[]): string[] {
   const paths = changes.map(({ path }) => path)
   const lock = paths.includes('package.json')
     ? ['To update the lockfile, install again: npm install (or pnpm, yarn, bun).']

@@ -1,4 +1,4 @@
-// `ralph verify`: runs every gate and a judge on the checkout as it is. Reports what they find, and changes nothing of a run.
+// `ralph verify`: runs every gate and a judge on the current checkout. Reports what they find, and changes nothing of a run.
 import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
@@ -27,7 +27,7 @@ import {
 import { type LocalRun, openLocal } from './local-feature.ts'
 import { liveOf, withPorts } from './run.ts'
 
-/** Exit 0 where every gate is green and the judge agrees, 1 where not, 130 where it was interrupted. */
+/** Exit code: 0 if every gate is green and the judge agrees, 1 if not, 130 if interrupted. */
 export async function verify(context: Context): Promise<CommandResult> {
   const { attestation } = context.flags
   if (typeof attestation === 'string') return verifyAttestation(context, attestation)
@@ -69,7 +69,7 @@ export async function verify(context: Context): Promise<CommandResult> {
 /** More bytes than an attestation of 5,000 stories has. */
 const MAX_ATTESTATION = 16 * 1024 * 1024
 
-/** Compares a file with HEAD. Who signed it is the question of `gh attestation verify`. */
+/** Compares a file with HEAD. It does not check the signature: `gh attestation verify` does. */
 async function verifyAttestation(context: Context, file: string): Promise<CommandResult> {
   const { compareAttestation } = await import('../report/attestation.ts')
   const path = resolve(context.directory, file)
@@ -79,7 +79,7 @@ async function verifyAttestation(context: Context, file: string): Promise<Comman
   )
   if (bytes === null || bytes > MAX_ATTESTATION) {
     const found = bytes === null ? 'no such file' : 'a file of more than 16 MB'
-    const fix = 'name the file of the output attestation-path'
+    const fix = 'give the path that the action printed as its output attestation-path'
     throw new UserError({ path: '--attestation', found, expected: 'an attestation of a run', fix })
   }
   const clone = await openClone(context.directory, context.env)

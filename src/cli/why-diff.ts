@@ -6,13 +6,17 @@ import { sanitizeText } from '../engine/model/text.ts'
 import { terminalText } from '../report/escape.ts'
 import { costOrEmpty, formatDuration } from '../report/figures.ts'
 import { toPlainText } from '../report/sentence.ts'
-import { diffColours, lookOf, paint } from '../report/terminal/terminal-line.ts'
+import { diffColours, type Look, lookOf, paint } from '../report/terminal/terminal-line.ts'
+import { fit } from '../report/terminal/width.ts'
 import { type Why, whyOf } from '../report/why.ts'
-import { excerpt, withoutPassed } from '../system/excerpt.ts'
+import { excerpt, importantLines, withoutPassed } from '../system/excerpt.ts'
 import { sanitizeLine } from '../system/workflow-commands.ts'
 import { type CommandResult, type Context, resultOfState } from './command-context.ts'
-import { type LocalRun, openFeature } from './local-feature.ts'
+import { type LocalRun, openFeature, storyWords } from './local-feature.ts'
 import { parseSteering } from './steer.ts'
+
+/** The maximum number of rows of a gate's output on a terminal; `ralph log` shows all. */
+const OUTPUT_ROWS = 5
 
 /** So much of a diff is in `--json`. UTF-16 units. */
 const DIFF_IN_JSON = 256 * 1024
@@ -20,12 +24,12 @@ const DIFF_IN_JSON = 256 * 1024
 export async function why(context: Context): Promise<CommandResult> {
   using local = await openFeature(context, true)
   const state = await local.look()
-  const found = whyOf(state, storyOf(context, state), 'cli')
+  const found = whyOf(state, typedStoryId(context, state), 'cli')
   if (found === null) {
-    context.print('no story has failed; see ralph status')
+    context.print(nothingFailed(state))
     return resultOfState(state, { why: null })
   }
-  context.print(whyLines(found).join('\n'))
+  context.print(whyLines(found, lookOf(context.out, true)).join('\n'))
   const { story, attempts, output, guidance, help, last } = found
   const inJson = {
     story: story.id,
@@ -39,7 +43,19 @@ export async function why(context: Context): Promise<CommandResult> {
   return resultOfState(state, { why: inJson })
 }
 
-function whyLines({ story, statusText, last, attempts, output, guidance, help }: Why): string[] {
+/** What `why` prints if no story has a failure to explain. */
+function nothingFailed({ feature, prd, nonce }: State): string {
+  const done = prd.userStories.every(({ passes, skipped }) => passes || skipped)
+  if (done) return `nothing to explain: every story of ${feature} is done`
+  if (nonce === '')
+    return `nothing to explain: no run of ${feature} has begun. Start it with ralph run ${feature}`
+  return `nothing to explain: no story of ${feature} has failed. ralph status shows what is next`
+}
+
+function whyLines(
+  { story, statusText, last, passed, attempts, output, guidance, helpTitle, help }: Why,
+  { plain, width }: Look,
+): string[] {
   const tried = attempts.map(({ attempt, result, summary, ms, ...cost }) => {
     const figures = [costOrEmpty(cost), ms > 0 ? formatDuration(ms) : ''].filter(Boolean).join(', ')
     return `  attempt ${attempt}: ${result}${figures === '' ? '' : ` (${figures})`}: ${terminalText(summary, 300)}`
@@ -48,17 +64,19 @@ function whyLines({ story, statusText, last, attempts, output, guidance, help }:
     output === null
       ? []
       : sanitizeText(excerpt(withoutPassed(output.output), OUTPUT_BYTES.terminal)).split('\n')
+  // A screen must not lose what failed, and what would help, to a stack trace.
+  const shownLines = plain ? outputLines : importantLines(outputLines.join('\n'), OUTPUT_ROWS)
   return [
     `${terminalText(story.id)}  ${terminalText(story.title)}`,
     `Status: ${statusText}.`,
-    ...(last === null ? [] : [toPlainText(last)]),
+    ...[last, passed].flatMap((one) => (one === null ? [] : [toPlainText(one)])),
     ...(tried.length === 0 ? [] : ['', 'Tried:', ...tried]),
     ...(output === null ? [] : ['', output.of === '' ? 'Output:' : `Gate ${terminalText(output.of, 60)}:`]),
-    ...outputLines.map((line) => `  ${line}`),
+    ...shownLines.map((line) => `  ${fit(line, width - 2)}`),
     ...(guidance.length === 0
       ? []
       : ['', 'Notes of people:', ...guidance.map((one) => `  - ${terminalText(one, 500)}`)]),
-    ...(help.length === 0 ? [] : ['', 'What would help:', ...help.map((one) => `  - ${toPlainText(one)}`)]),
+    ...(help.length === 0 ? [] : ['', `${helpTitle}:`, ...help.map((one) => `  - ${toPlainText(one)}`)]),
     ...(story.attempts + story.givenBack === 0
       ? []
       : ['', `The whole log: ralph log ${terminalText(story.id)}`]),
@@ -68,7 +86,7 @@ function whyLines({ story, statusText, last, attempts, output, guidance, help }:
 export async function diff(context: Context): Promise<CommandResult> {
   using local = await openFeature(context, true)
   const state = await local.look()
-  const id = storyOf(context, state)
+  const id = typedStoryId(context, state)
   const { redactor } = local.workspace
   const found = await changesOf(local, state, id)
   const { out } = context
@@ -87,7 +105,12 @@ type Changes = { what: string; commits: readonly string[]; patch: string }
 async function changesOf({ workspace }: LocalRun, state: State, id: string | null): Promise<Changes> {
   const { git } = workspace
   const { base, green, kept, nonce } = state
-  if (nonce === '') return { what: 'no run of this feature has begun', commits: [], patch: '' }
+  if (nonce === '')
+    return {
+      what: `no run of ${terminalText(state.feature)} has begun, so nothing has changed`,
+      commits: [],
+      patch: '',
+    }
   if (id === null) {
     const patch = await git.patch(`${base.sha}...${green}`)
     const all = patch.trim() === '' ? 'nothing was changed' : 'everything'
@@ -113,7 +136,8 @@ async function changesOf({ workspace }: LocalRun, state: State, id: string | nul
 }
 
 /** The story that was typed; null for the whole run. Throws UserError. */
-function storyOf(context: Context, state: State): string | null {
-  const parsed = parseSteering(context, { words: [], text: '', ...context.args, below: [] }, state)
+function typedStoryId(context: Context, state: State): string | null {
+  const words = storyWords(context, state)
+  const parsed = parseSteering(context, { text: '', ...context.args, words, below: [] }, state)
   return parsed.kind === 'why' || parsed.kind === 'diff' ? parsed.story : null
 }

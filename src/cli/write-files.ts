@@ -1,4 +1,4 @@
-// Writes files of the work tree: all of them, or none where one fails, and never through a link.
+// Writes files of the work tree: all of them, or none if one fails, and never through a link.
 import { lstatSync, type Stats } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -42,7 +42,7 @@ export async function plannedChanges(workTree: string, files: Files): Promise<Ch
   return changes
 }
 
-/** A file's text, or null where there is none. Throws UserError if a link or a folder is instead. */
+/** A file's text, or null if there is none. Throws UserError if a link or a folder is instead. */
 export async function readText(workTree: string, path: string): Promise<string | null> {
   const mistakes = linkMistakes(workTree, [path])
   if (mistakes.length > 0) throw new UserError(mistakes)

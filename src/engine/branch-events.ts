@@ -1,13 +1,10 @@
 // Events of the branch, which people may push to, delete or protect while Ralph works. Pure.
 
-import { withoutArchived } from './archive-stories.ts'
-import { revert } from './attempt-outcome.ts'
+import { revert } from './attempts/attempt-outcome.ts'
+import { requireGate } from './attempts/judge-verdict.ts'
 import { applyCommand } from './commands/apply-commands.ts'
-import { withoutContests } from './contests.ts'
 import { addCorrection } from './corrections/corrections.ts'
 import { haltOnPortConflict } from './gating/gate-memory.ts'
-import { requireGate } from './gating/judge-verdict.ts'
-import { endOfWork, isIdleJob, MAX_IDLE_JOBS } from './limits.ts'
 import type { Holds } from './model/correction.ts'
 import type { EventOf } from './model/event.ts'
 import type { Prd } from './model/feature.ts'
@@ -17,9 +14,12 @@ import type { JoinedBranch, PeopleEdits } from './model/joined-branch.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, State } from './model/state.ts'
 import { returnWaiting } from './parallel/waiting.ts'
+import { withoutArchived } from './planning/archive-stories.ts'
 import { recordBranchContext } from './planning/plan-events.ts'
 import { withEditsAsShown } from './planning/shown-stories.ts'
 import { mergePeople, storiesWithOtherCriteria } from './prd/merge-edits.ts'
+import { withoutContests } from './state/contests.ts'
+import { endOfWork, isIdleJob, MAX_IDLE_JOBS } from './state/limits.ts'
 import {
   haltWithError,
   incrementCount,
@@ -28,10 +28,10 @@ import {
   withJob,
   withoutApproval,
   withReady,
-} from './state-updates.ts'
-import { hasNote } from './story-notes.ts'
+} from './state/state-updates.ts'
+import { hasNote } from './state/story-notes.ts'
 
-/** The most joins with people's pushes in one job. */
+/** The maximum number of joins with people's pushes in one job. */
 const MAX_JOINS = 5
 const REFUSED = { kind: 'refused' } as const
 
@@ -45,7 +45,8 @@ export function synced(
   const commanded = commands.reduce((so, command) => applyCommand(so, command, limits), state)
   const corrected = requests.reduce((so, request) => addCorrection(so, request, limits, at), commanded)
   const held = holds === undefined ? corrected : withHolds(corrected, holds)
-  const heard = baseHead === undefined ? held : withBaseHead(held, baseHead)
+  const isOnMerge = requests.some(({ onMerge }) => onMerge === true)
+  const heard = baseHead === undefined ? held : withBaseHead(held, baseHead, isOnMerge)
   const after = withJob(withReady(heard, { synced: true }), { takesBranch })
   if (theirs === null || state.job.branch.kind === 'refused') return after
   if (theirs === 'merged' || theirs === 'deleted')
@@ -53,10 +54,10 @@ export function synced(
   return withMovedBranch(after, theirs.head)
 }
 
-/** A head that was handled before is done, unless people ask for it again. */
-function withBaseHead(state: State, sha: string): State {
+/** A head that was handled before is done, unless people or a correction ask for it again. */
+function withBaseHead(state: State, sha: string, isNeeded: boolean): State {
   const { baseHead } = state
-  const isAsked = baseHead?.isAsked === true
+  const isAsked = baseHead?.isAsked === true || isNeeded
   const isHandled = baseHead?.sha === sha && baseHead.isHandled && !isAsked
   return { ...state, baseHead: { sha, isHandled, isAsked } }
 }
@@ -194,9 +195,8 @@ export function pushExpired(state: State, { summary, at }: EventOf<'push-expired
 }
 
 export function diverged(state: State, { theirs, at }: EventOf<'diverged'>): State {
-  const { halted, landing } = state.job
+  const { halted } = state.job
   // A job that is ending no longer joins: it pushes only the state, and the next job joins.
-  if (halted !== null || landing !== null || at >= endOfWork(state.job))
-    return withJob(state, { branch: REFUSED })
+  if (halted !== null || at >= endOfWork(state.job)) return withJob(state, { branch: REFUSED })
   return withJob(withMovedBranch(state, theirs), { ending: null })
 }

@@ -1,22 +1,22 @@
 // The steps that read or move the feature's branch: what people pushed, the first and each later push, and the end of a job.
 
-import { markRunArchived, withoutPending } from './archive-stories.ts'
-import type { StepContext, StepResult } from './attempt-steps.ts'
 import { requestsOf } from './corrections/correction-requests.ts'
 import { findBreakingStory } from './gating/final-gates.ts'
 import { findPortConflict } from './gating/gate-memory.ts'
 import { gatesOfJoin, newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
 import { released } from './job-end.ts'
-import { continuesByItself, RENEWAL_MS } from './limits.ts'
 import type { CorrectionRequest, Holds } from './model/correction.ts'
 import type { RevertedStory } from './model/joined-branch.ts'
 import type { Limits } from './model/limit-types.ts'
 import { ownFiles } from './model/paths.ts'
 import type { Ports, StorePort } from './model/ports.ts'
 import type { Conclusion, State } from './model/state.ts'
+import { markRunArchived, withoutPending } from './planning/archive-stories.ts'
 import { isWaitingPlan } from './planning/proposed-plan.ts'
 import { remaining } from './prd/select.ts'
-import { isPushed, redGate, withDocuments } from './state-updates.ts'
+import { continuesByItself, RENEWAL_MS } from './state/limits.ts'
+import { isPushed, redGate, withDocuments } from './state/state-updates.ts'
+import type { StepContext, StepResult } from './state/step-context.ts'
 
 export async function open({ state, ports, now }: StepContext): Promise<StepResult> {
   const { repository } = ports
@@ -88,8 +88,8 @@ async function baseHeadOf(
 }
 
 /**
- * What reviews and checks ask for. They are read when a job begins and when nothing is left, since each reading is a request; an event
- * in the middle of a job is found then.
+ * What reviews and checks ask for. Each reading is a request, so they are read only when a job begins and when no story is left. A review
+ * in the middle of a job waits until then.
  */
 async function hear(
   state: State,
@@ -100,7 +100,8 @@ async function hear(
   const isDue = begun + joins === 0 || remaining(state.prd, state.control.scope).length === 0
   if (!isDue) return {}
   const { reports, changesRequestedBy, approvals, checks } = await corrections.read(state)
-  const requests = await requestsOf(state, reports, (place) => repository.storyAt(state, place))
+  const asked = await requestsOf(state, reports, (place) => repository.storyAt(state, place))
+  const requests = await Promise.all(asked.map((one) => withSuggestions(one, state, repository)))
   const holds = {
     ...(changesRequestedBy === undefined ? {} : { changesRequestedBy: [...changesRequestedBy] }),
     ...(approvals === undefined ? {} : { approvals }),
@@ -112,6 +113,21 @@ async function hear(
     ...(requests.length === 0 ? {} : { requests }),
     ...(Object.keys(holds).length === 0 ? {} : { holds }),
   }
+}
+
+/** The request with its suggestions applied, as far as they fit: its session begins with them. */
+async function withSuggestions(
+  { suggestions = [], ...request }: CorrectionRequest,
+  state: State,
+  repository: Ports['repository'],
+): Promise<CorrectionRequest> {
+  if (suggestions.length === 0) return request
+  const applied = await repository.suggested?.(state, suggestions)
+  if (applied == null) return request
+  const { count, base, tree } = applied
+  const what = count === 1 ? 'One suggestion is' : `${count} suggestions are`
+  const text = `${request.text}\n\n${what} applied in your work tree already. Keep them as they are, unless a gate is red with them.`
+  return { ...request, kept: { base, tree }, text }
 }
 
 export async function join(theirs: string, { state, ports }: StepContext): Promise<StepResult> {
@@ -146,8 +162,9 @@ export async function publish(
 ): Promise<StepResult> {
   const { repository, store, queue } = ports
   const { branch } = state.job
-  // The step `open` makes the first push of the branch, so a run that ends before it leaves no branch.
-  const withBranch = branch.kind !== 'refused' && branch.kind !== 'gone' && state.published !== null
+  // The step `open` makes the first push of the branch, so a run that ends before it leaves no branch. A branch that people moved is
+  // joined first.
+  const withBranch = branch.kind === 'ours' && state.published !== null
   const releasedState = released(state, limits)
   // Between the jobs of a chain the state's ref is enough: the next story's commit updates prd.json and progress.txt.
   const recorded =

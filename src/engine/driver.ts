@@ -41,25 +41,25 @@ export type Executor = {
   /** Another run of the same job follows, which lets the observers finish. */
   readonly isFollowed?: true
   /**
-   * The next step, or the event of a decision with nothing to perform; null while there is nothing to begin. `isFree`: whether an
-   * attempt's step is neither in work nor left to another job.
+   * The next step, or the event of a decision that needs no step; null while there is nothing to begin. `isFree`: whether an attempt's
+   * step is neither in progress nor left to another job.
    */
   next(state: State, isFree: (step: AttemptStep) => boolean): Step | { event: Event } | null
-  /** Whether this process does the step. Another job gets a step of the run handed over; steps of other attempts continue here. */
+  /** Whether this process does the step. If not, another job does: a step of the run ends this job, other attempts continue here. */
   isOwn(step: Step, state: State): boolean
-  /** Where one of its own steps is done. */
+  /** Whether one of the executor's own steps runs here, in a lane, or has been done by another job. */
   place(step: Performable, state: State): Promise<Place>
-  /** The event as this executor records it; null for none. Left out: as it is. */
+  /** The event as this executor records it, or null to record none. Left out: unchanged. */
   recorded?(step: Step, event: Event): Event | null
   /** Called after every event, with the state after it. */
   follow?(state: State): void
-  /** Ends what is still in work and removes what this executor made, however the run ended. */
+  /** Ends what is still in progress and removes what this executor made, however the run ended. */
   close?(): Promise<void>
 }
 
 /**
- * Works until the run's conclusion, until all that is left is for another job, or until the executor has nothing to do. Throws
- * LeaseLost if another run has taken the feature: then nothing more is pushed.
+ * Works until the run has a conclusion, only steps of other jobs are left, or the executor has nothing to do. Throws LeaseLost if
+ * another run has taken the feature; nothing is pushed after that.
  */
 export async function run(
   start: State,
@@ -151,8 +151,8 @@ class Driver {
   }
 
   /**
-   * Saves what is due. The end of an iteration and the next reservation share a save, so a reservation, and a quick look at what people
-   * say before it, saves nothing. Before a slow look the next reservation is saved with the rest: it is in the result.
+   * Saves what is due. The end of an iteration and the next reservation share a save: nothing is saved before a reservation or a quick
+   * sync. Before a slow sync the expected reservation is saved with the rest, and returned.
    */
   async #saveBefore(step: Step | null): Promise<readonly Event[]> {
     const journal = this.#journal
@@ -244,12 +244,12 @@ class Driver {
     this.#executor.follow?.(this.#journal.state)
   }
 
-  /** Whatever the error, what sessions used is saved. Steps in lanes are ended first, and what they used counts as well. */
+  /** Saves what sessions used, whatever the error. Steps in lanes are ended first, and their usage counts as well. */
   async #saveAfter(error: unknown): Promise<void> {
     const journal = this.#journal
     this.#stop.abort()
     const all = await Promise.all(this.#working.values())
-    // Nothing more may be saved.
+    // Another run has the feature now, so this one may not save.
     if (error instanceof LeaseLost) return
     for (const done of [...all.filter((one) => !isCut(one)), ...all.filter(isCut)])
       if ('event' in done) await this.#record(done.step, abandonedIfCut(done))

@@ -1,6 +1,6 @@
 // How the stories of a run passed: by their gates, by a judge's verdict, before the run, or without a gate. Pure.
 
-import { passedUnchanged, passedUngated, splitInto } from './attempt-outcome.ts'
+import { passedUnchanged, passedUngated, splitInto } from './attempts/attempt-outcome.ts'
 import { isUngated } from './model/job.ts'
 import type { State } from './model/state.ts'
 import { describeOutOfScope, describeScope } from './prd/scope.ts'
@@ -14,6 +14,7 @@ export function countPasses({ prd, control: { scope } }: Pick<State, 'prd' | 'co
   const passes = { gates: 0, judge: 0, imported: 0, ungated: 0 }
   for (const story of prd.userStories) {
     if (!story.passes || story.skipped || !isInScope(story)) continue
+    if (story.lastResult?.how === 'answered') continue
     if (story.lastResult?.imported === true) passes.imported += 1
     else if (passedUngated(story)) passes.ungated += 1
     else if (passedUnchanged(story)) passes.judge += 1
@@ -36,7 +37,7 @@ export function describeCompletion(state: State): string {
       ? `no story${part} passed by a gate`
       : `${gates} ${gates === 1 ? 'story' : 'stories'}${part} passed ${gates === 1 ? 'its' : 'their'} gates`
   const otherWays = [
-    judge === 0 ? '' : `${judge} ${judge === 1 ? 'was' : 'were'} taken by a judge's word`,
+    judge === 0 ? '' : `${judge} ${judge === 1 ? 'was' : 'were'} accepted on a judge's word`,
     imported === 0 ? '' : `${imported} had passed before (seen by no gate of this run)`,
     ungated === 0 ? '' : `${ungated} passed without a gate`,
   ].filter((words) => words !== '')

@@ -1,13 +1,13 @@
 // The end of a job: the state that it leaves for the next one, and the start of that one. Pure.
 
-import { archiveDoneStories } from './archive-stories.ts'
 import { keepApprovals } from './corrections/approvals.ts'
-import { continuesByItself, isIdleJob } from './limits.ts'
 import type { EventOf } from './model/event.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { Conclusion, Ending, State } from './model/state.ts'
+import { archiveDoneStories } from './planning/archive-stories.ts'
 import { recordCommittedContext } from './planning/plan-events.ts'
-import { withDocuments, withJob } from './state-updates.ts'
+import { continuesByItself, isIdleJob } from './state/limits.ts'
+import { withDocuments, withJob } from './state/state-updates.ts'
 
 /** The shortest pause between two tries to start the next job, milliseconds. */
 const MIN_PAUSE_MS = 60_000

@@ -1,7 +1,7 @@
 // The state of a run and its events that are not saved yet. Observers learn of an event that must be saved after the save.
 //
-// Other workers of a wave may save in between. Then the newest state is loaded and the unsaved events are reduced onto it, so that no
-// text is ever merged and the driver does not notice.
+// Other workers of a wave may save in between. Then the newest state is loaded and the unsaved events are reduced onto it. So no text is
+// ever merged, and the driver does not notice.
 
 import { EVENTS, type Event, type EventOf } from './model/event.ts'
 import type { Limits } from './model/limit-types.ts'
@@ -9,7 +9,7 @@ import { LeaseLost, type Ports, type StorePort } from './model/ports.ts'
 import type { State } from './model/state.ts'
 import type { Step } from './model/step.ts'
 import { notifyObservers } from './notify-observers.ts'
-import { nextRunStep } from './parallel/parallel-steps.ts'
+import { nextRunStep } from './parallel-steps.ts'
 import { reduce } from './reduce.ts'
 
 /** The maximum number of tries of one save. */
@@ -126,7 +126,7 @@ export class Journal {
     return store.save(foreseen.reduce((state, event) => reduce(state, event, this.#limits), this.#state))
   }
 
-  /** After a save that another worker overtook. Throws the error of any other failed save: then nothing more is saved. */
+  /** Loads the newest state after another worker saved first. Throws the error of any other failed save; nothing is saved after that. */
   async #takeInNewest(error: unknown, tries: number, tookMs: number): Promise<void> {
     const { clock, random, signal, store } = this.#ports
     const isOvertaken = this.isShared && error instanceof LeaseLost && tries < MAX_TRIES
@@ -140,7 +140,7 @@ export class Journal {
     if (this.#unsaved.length === 0) this.#due = 'nothing'
   }
 
-  /** Nothing that is not saved is announced. */
+  /** Drops the notices: observers must not learn of an event that was never saved. */
   #failed(error: unknown): unknown {
     this.#hasFailed = true
     this.#due = 'nothing'
@@ -172,7 +172,7 @@ export class Journal {
       }
       const before = this.#state
       this.#reduce(event)
-      // An event that changes nothing any more did not happen.
+      // On the newest state the event may change nothing. Then it did not happen, and observers do not learn of it.
       const hasHappened = this.#state !== before
       this.#notices = this.#notices.flatMap((one) => {
         if (!('event' in one) || one.event !== event) return [one]
@@ -181,7 +181,7 @@ export class Journal {
     }
   }
 
-  /** Removes the notices of a reservation that another worker came before. */
+  /** Removes the notices of a reservation that another worker made first. */
   #forget({ storyId, at }: EventOf<'reserved'>): void {
     this.#notices = this.#notices.filter((one) =>
       'event' in one

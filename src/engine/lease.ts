@@ -1,7 +1,7 @@
 // The lease: which job may work on a feature now. Pure; the adapters check whether a holder is alive.
 
-import { MAX_IDLE_JOBS } from './limits.ts'
 import type { Lease, State } from './model/state.ts'
+import { MAX_IDLE_JOBS } from './state/limits.ts'
 
 /** Whether a lease's time has passed. Before that, only the platform or the process table can say that its holder is dead. */
 export function isExpired(lease: Lease, now: number): boolean {
@@ -34,8 +34,8 @@ export type UnfinishedRun = {
 }
 
 /**
- * The run that is this feature's next job, while no job holds the lease: it reads every command before it works. Null if there is none. A
- * run's inputs cannot be read, so its name has to tell the feature; without a `run-name` only a job that the chain has promised counts.
+ * The run that is this feature's next job while no job holds the lease; it reads every command before it works. Null if there is none.
+ * A run's inputs cannot be read, so its name has to contain the feature. Without a `run-name`, only a job that the chain waits for counts.
  */
 export function nextJobAmong(runs: readonly UnfinishedRun[], state: State): UnfinishedRun | null {
   const { feature, job, control } = state

@@ -1,12 +1,24 @@
 // The next step: a pure, total decision from state, limits and time. It is the whole policy of a run.
 
-import { needsJudge } from './attempt-events.ts'
-import { openUntil } from './breaker.ts'
-import { contestedStory, contestOf, nextSlot, storyToDecideAtEnd, storyToDecideNow } from './contests.ts'
+import { needsJudge } from './attempts/attempt-events.ts'
+import { pendingEdit } from './attempts/pending-edit.ts'
 import { describeHold } from './corrections/holds.ts'
+import { isQuestion } from './corrections/questions.ts'
 import { needsExamples, needsTrial } from './examples/examples-of.ts'
 import { gatesBeforeJudge } from './gating/gate-memory.ts'
 import { describeCompletion } from './how-passed.ts'
+import { type Attempt, hasCandidate, isCandidateDone, isChosen, slotOf } from './model/attempt.ts'
+import type { Outcome, Story } from './model/feature.ts'
+import { attemptsAt, isDispatched, openAttempt } from './model/job.ts'
+import type { Limits } from './model/limit-types.ts'
+import type { Conclusion, Ending, Job, State } from './model/state.ts'
+import type { AttemptStep, Step } from './model/step.ts'
+import { openQuestions } from './planning/plan-questions.ts'
+import { isSplitting, nextPlanTarget, planDigest } from './planning/proposed-plan.ts'
+import { unmetOutOfScope } from './prd/scope.ts'
+import { inScope, pickStory, remaining } from './prd/select.ts'
+import { openUntil } from './state/breaker.ts'
+import { contestedStory, nextSlot, storyToDecideAtEnd, storyToDecideNow } from './state/contests.ts'
 import {
   agentsRestUntil,
   batchEndReason,
@@ -18,19 +30,8 @@ import {
   jobsAllowed,
   LANDED,
   MAX_IDLE_JOBS,
-} from './limits.ts'
-import { type Attempt, hasCandidate, isCandidateDone } from './model/attempt.ts'
-import type { Outcome, Story } from './model/feature.ts'
-import { attemptsAt, isDispatched, openAttempt } from './model/job.ts'
-import type { Limits } from './model/limit-types.ts'
-import type { Conclusion, Ending, Job, State } from './model/state.ts'
-import type { AttemptStep, Step } from './model/step.ts'
-import { canBeginBeside } from './parallel/shared-files.ts'
-import { pendingEdit } from './pending-edit.ts'
-import { openQuestions } from './planning/plan-questions.ts'
-import { isSplitting, nextPlanTarget, planDigest } from './planning/proposed-plan.ts'
-import { unmetOutOfScope } from './prd/scope.ts'
-import { inScope, pickStory, remaining } from './prd/select.ts'
+} from './state/limits.ts'
+import { canBeginBeside } from './state/shared-files.ts'
 
 /**
  * The next step as data. Every reachable state leads to `stop` in a finite number of steps (test/unit/engine). `attemptsInWork`:
@@ -43,14 +44,14 @@ export function nextStep(
   attemptsInWork: State['attempts'] = {},
 ): Step {
   const { job } = state
-  const { branch, landing, ready } = job
+  const { branch, ready } = job
   const attempt = openAttempt(state)
   if (job.ending !== null) return nextStepOfEnding(job, job.ending, limits, now)
   if (attempt !== null) return nextStepOfAttempt(attempt, state, limits)
   if (job.halted?.kind === 'error') return conclude('error', job.halted.summary)
   if (job.halted !== null) return conclude('interrupted', 'cancelled; the state is saved')
   // Gates run on what people pushed, so `prepare` comes first.
-  if ((branch.kind === 'moved' || branch.kind === 'joining') && (landing === null || landing === 'join')) {
+  if (branch.kind === 'moved' || branch.kind === 'joining') {
     if (!ready.prepared) return { kind: 'prepare' }
     return branch.kind === 'moved' ? { kind: 'join', theirs: branch.head } : { kind: 'gate-join', branch }
   }
@@ -60,18 +61,15 @@ export function nextStep(
   if (branch.kind === 'gone' && job.takesBranch && !wasComplete) return { kind: 'restore' }
 
   const edit = pendingEdit(state, limits)
-  if (edit !== null && job.wave === undefined)
-    return ready.prepared ? { kind: 'edit', edit } : { kind: 'prepare' }
+  if (edit !== null) {
+    const { editing: built } = job
+    if (built?.onto !== state.green) return { kind: 'edit', edit }
+    return ready.prepared ? { kind: 'gate-edit', built } : { kind: 'prepare' }
+  }
   const outcome = outcomeOf(state, limits, now)
   const withAttempts = { ...state, attempts: attemptsInWork }
   const isLimit = outcome !== null && landsFirst(outcome)
   const undecided = isLimit ? storyToDecideAtEnd(withAttempts) : null
-  // A limit does not end the run before these are gated. A job that lands runs no gates, so it leaves them to the next job: candidates
-  // that wait for their gates, and a choice whose candidate is gated again after its rebase on another commit.
-  const hasWaitingCandidates = isLimit && state.waiting !== undefined
-  const needsGates =
-    undecided !== null && (job.wave !== undefined || contestOf(state, undecided)?.base !== state.green)
-  if (landing !== null && (hasWaitingCandidates || needsGates)) return concludeLanding(state)
   if (undecided !== null) return { kind: 'decide', storyId: undecided }
   if (outcome !== null) return { kind: 'conclude', conclusion: outcome }
   const planTarget = nextPlanTarget(state)
@@ -79,8 +77,7 @@ export function nextStep(
   if (job.wave?.isOver === true && !isDone) return concludeLanding(state)
   if (!ready.prepared) return { kind: 'prepare' }
   const needsBaseline = (limits.baseline || limits.recordsBaseline) && state.baseline === 'pending'
-  if (needsBaseline && (landing === null || landing === 'baseline')) return { kind: 'baseline' }
-  if (landing !== null && landing !== 'verify' && landing !== 'plan') return concludeLanding(state)
+  if (needsBaseline) return { kind: 'baseline' }
   // A plan is the first thing that there is to open.
   if (!ready.opened && (planTarget !== '' || state.published !== null)) return { kind: 'open' }
   if (limits.publishEach && state.green !== state.published && branch.kind !== 'refused')
@@ -89,7 +86,7 @@ export function nextStep(
   if (pause !== null) return { kind: 'wait', until: pause.until, reason: pause.what }
   if (planTarget !== null) return { kind: 'plan', split: planTarget === '' ? null : planTarget }
   const due = storyToDecideNow(withAttempts, limits)
-  if (due !== null && landing === null) return { kind: 'decide', storyId: due }
+  if (due !== null) return { kind: 'decide', storyId: due }
   const isWorkable = workableIn(state)
   const fitsBesideOthers = storiesBesideOthers(withAttempts)
   const isFree = (one: Story) =>
@@ -99,9 +96,8 @@ export function nextStep(
   const story =
     contestedStory(state, isFree) ?? pickStory(state.prd, (one) => isFree(one) && isBreakerClosed(one))
   if (story === null) return { kind: gatesBeforeJudge(state) === null ? 'verify' : 'judge-whole' }
-  if (landing !== null) return concludeLanding(state)
-  const kind = needsExamples(state, story, limits) ? 'examples' : 'reserve'
-  return { kind, storyId: story.id }
+  if (isQuestion(state, story.id)) return { kind: 'answer', storyId: story.id }
+  return { kind: needsExamples(state, story, limits) ? 'examples' : 'reserve', storyId: story.id }
 }
 
 /** A test for the stories that share no files with other stories in work. Candidates of one story may be made side by side. */
@@ -122,7 +118,7 @@ export function landsFirst({ outcome }: Conclusion): boolean {
 }
 
 /** A job that only lands the work of other jobs begins no work: the next job claims the next step. */
-function concludeLanding(state: State): Step {
+export function concludeLanding(state: State): Step {
   const isWave = state.job.wave !== undefined
   const conclusion = conclusionOf('continued', isWave ? 'the workers are done' : LANDED)
   return { kind: 'conclude', conclusion: endIdleChain(state, conclusion) }
@@ -131,10 +127,14 @@ function concludeLanding(state: State): Step {
 /** An attempt in work is always finished or returned, whatever else happens. */
 export function nextStepOfAttempt(attempt: Attempt, state: State, limits: Limits): AttemptStep {
   const { green } = state
-  const isOneOf = attempt.slot !== undefined
-  if (isOneOf && isCandidateDone(attempt)) return { kind: 'enter', attempt }
-  if (attempt.chosen !== undefined && hasCandidate(attempt) && attempt.base !== green)
+  if (slotOf(attempt) !== undefined && isCandidateDone(attempt)) return { kind: 'enter', attempt }
+  if (isChosen(attempt) && hasCandidate(attempt) && attempt.base !== green)
     return { kind: 'rebase', attempt, onto: green }
+  return stepOfPhase(attempt, state, limits)
+}
+
+/** The step that follows from the attempt's phase, for a candidate that is on the right commit. */
+export function stepOfPhase(attempt: Attempt, state: State, limits: Limits): AttemptStep {
   switch (attempt.phase) {
     case 'reserved':
       return { kind: 'agent', attempt }
@@ -194,7 +194,8 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const isBlocked = limits.stopOnBlocked && open.some((story) => story.blocked)
   if (!done && !hasPlanTarget && (pickStory(prd, workableIn(state)) === null || isBlocked)) {
     const splits = open.filter((story) => isSplitting(state, story.id)).map((story) => story.id)
-    if (splits.length > 0) return conclusionOf('paused', `a split waits to be approved: ${splits.join(', ')}`)
+    if (splits.length > 0)
+      return conclusionOf('paused', `a split is waiting for approval: ${splits.join(', ')}`)
     return conclusionOf('stuck', stuckReason(state, open))
   }
   if (done && verification.sessions >= limits.maxAttempts) {
@@ -223,7 +224,7 @@ function workableIn(state: State): (story: Story) => boolean {
 }
 
 const QUESTIONS_WAIT = 'the questions before the plan wait for answers'
-const PLAN_EDITED = 'the plan was edited after it was looked at: it waits to be approved again'
+const PLAN_EDITED = 'the plan was edited after it was looked at: it needs a new approval'
 
 /** The outcome of a plan that no session could make, or that waits for answers or an approval; else null. */
 function planOutcome(state: State, limits: Limits): Conclusion | null {
@@ -236,7 +237,7 @@ function planOutcome(state: State, limits: Limits): Conclusion | null {
       : null
   // The branch has to be opened first: the plan is shown there.
   if (published === null && !job.ready.opened) return null
-  if (plan.phase === 'proposed') return conclusionOf('paused', 'the plan waits to be approved')
+  if (plan.phase === 'proposed') return conclusionOf('paused', 'the plan is waiting for approval')
   if (plan.digest === planDigest(state)) return null
   return conclusionOf('paused', PLAN_EDITED)
 }

@@ -1,21 +1,13 @@
 // Performs a step through the ports and returns its event. All effects of the loop begin here.
 
 import { excerpt } from '../system/excerpt.ts'
-import {
-  accept,
-  enter,
-  guard,
-  rebase,
-  type StepContext,
-  type StepResult,
-  sessionBounds,
-  stashAttempt,
-  work,
-} from './attempt-steps.ts'
+import { accept, enter, guard, rebase, stashAttempt, work } from './attempts/attempt-steps.ts'
+import { undoneBy, withUndone } from './attempts/undone.ts'
 import { gateJoin, join, moveBranch, open, publish, pushFailure, sync } from './branch-steps.ts'
-import { dependenciesToJudge } from './dependencies.ts'
-import { editBranch } from './edit-steps.ts'
+import { answerQuestion } from './corrections/answer-question.ts'
+import { buildEdit, gateEdit } from './edit-steps.ts'
 import { tryExamples, writeExamples } from './examples/examples-steps.ts'
+import { runAtBase } from './gating/base-run.ts'
 import { addProofs, isRefactoring, runGatesAsItWas } from './gating/further-runs.ts'
 import { gatesBeforeJudge } from './gating/gate-memory.ts'
 import { gatesOfStory, newGateRun, runGatesOn, withoutSessionFiles } from './gating/gate-run.ts'
@@ -23,11 +15,9 @@ import { askExpectation, askJudge, gateWhole, judgeWhole } from './gating/judge.
 import { compareWithCleanClone, inCleanClone } from './gating/needed-files.ts'
 import { withoutNames } from './gating/proved-tests.ts'
 import { openLastStoryRoom, withReuseKeys } from './gating/reuse.ts'
-import { undoneBy, withUndone } from './gating/undone.ts'
-import { endOfWork, RENEWAL_MS } from './limits.ts'
-import { type AttemptIn, idOf } from './model/attempt.ts'
+import { type AttemptIn, idOf, isChosen, isInLane } from './model/attempt.ts'
 import type { Event, SpentUsage } from './model/event.ts'
-import { type GateResult, gateFindings } from './model/gate.ts'
+import { type GateBaselines, type GateResult, gateFindings } from './model/gate.ts'
 import { OUTPUT_BYTES } from './model/gate-output.ts'
 import type { Limits } from './model/limit-types.ts'
 import { attemptName } from './model/paths.ts'
@@ -35,7 +25,10 @@ import type { CleanRoom, GateRun, Ports } from './model/ports.ts'
 import type { State } from './model/state.ts'
 import { STEPS, type Step } from './model/step.ts'
 import { mustAskQuestions } from './planning/plan-questions.ts'
-import { redGate } from './state-updates.ts'
+import { dependenciesToJudge } from './state/dependencies.ts'
+import { endOfWork, RENEWAL_MS } from './state/limits.ts'
+import { redGate } from './state/state-updates.ts'
+import { type StepContext, type StepResult, sessionBounds } from './state/step-context.ts'
 
 /**
  * Performs one step. Cancellation becomes the event `interrupted`, and the end of the job's time `out-of-time`, so that
@@ -67,6 +60,8 @@ function spentOn(result: StepResult | null): SpentUsage | null {
       return { storyId: result.storyId, kind: 'judge', usage: result.usage }
     case 'exampled':
       return { storyId: result.storyId, kind: 'examples', usage: result.usage }
+    case 'answered':
+      return { storyId: result.storyId, kind: 'answer', usage: result.usage }
     case 'tried':
       return { storyId: result.storyId, kind: 'glue', usage: result.usage }
     case 'whole-gated':
@@ -123,6 +118,7 @@ const PERFORMERS: Performers = {
   }),
   agent: async ({ attempt }, context) => (await prepareLane(attempt, context)) ?? work(attempt, context),
   examples: ({ storyId }, context) => writeExamples(storyId, context),
+  answer: ({ storyId }, context) => answerQuestion(storyId, context),
   try: ({ attempt }, context) => tryExamples(attempt, context),
   guard: ({ attempt }, context) => guard(attempt, context),
   rebase: ({ attempt }, context) => rebase(attempt, context),
@@ -138,7 +134,8 @@ const PERFORMERS: Performers = {
   'judge-whole': (_, context) => judgeFeature(context),
   plan: ({ split }, context) => plan(split, context),
   push: (_, { state, ports }) => moveBranch(state, ports, (github) => ({ kind: 'pushed', github })),
-  edit: ({ edit }, context) => editBranch(edit, context),
+  edit: ({ edit }, context) => buildEdit(edit, context),
+  'gate-edit': ({ built }, context) => gateEdit(built, context),
   conclude: async ({ conclusion }) => ({ kind: 'concluded', conclusion }),
   publish: ({ conclusion }, context) => publish(conclusion, context),
   dispatch: (_, context) => dispatch(context),
@@ -147,7 +144,7 @@ const PERFORMERS: Performers = {
   },
 }
 
-/** The baseline leaves out gates with `when`: they are for stories with that tag, and for the final verification. */
+/** The baseline leaves out gates with `when`: they run on the base of the first story with that tag (`runAtBase`). */
 function baselineOf(state: State): GateRun {
   return newGateRun(state, { of: 'baseline', tags: [], stories: state.prd.userStories })
 }
@@ -172,8 +169,8 @@ async function prepare({ state, ports }: StepContext): Promise<StepResult> {
 
 /** Prepares a lane before its first session, and when a lockfile changed. Returns the failure, or null. */
 async function prepareLane(attempt: AttemptIn<'reserved'>, context: StepContext): Promise<StepResult | null> {
-  const { base, inLane } = attempt
-  if (inLane === undefined) return null
+  const { base } = attempt
+  if (!isInLane(attempt)) return null
   await context.ports.repository.checkOut(base, null)
   const result = await prepare(context)
   // A `prepare` that was cut short is not a failure of the project. The session does not begin after it either.
@@ -188,19 +185,23 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   const asked = gatesOfStory(state, storyId)
   const what = attemptName(state, storyId)
   const { redTree } = state.records[storyId] ?? {}
-  // In a clean room the results count for the final verification as well. Null for all but the run's last story.
+  // In a clean room the results count for the final verification as well. Null for every story except the last of the run.
   await using room = await openLastStoryRoom(attempt, context)
-  if (room === null && attempt.resumed === true && attempt.inLane !== true)
+  if (room === null && attempt.resumed === true && !isInLane(attempt))
     return { kind: 'lost', ...idOf(attempt), why: 'no clean room for the gates of what a killed run left' }
   const fork = room === null ? {} : { fork: state.base.sha }
   const inCheckout = newGateRun(state, { ...asked, what, commit, ...fork })
-  const run = room === null ? inCheckout : inCleanClone(inCheckout)
+  let base: GateBaselines = {}
   let earlierPaths: string[] = []
   let isUnproved = false
   const gates = await withoutSessionFiles(ports, async () => {
     const { restore, ignored } = ports.repository
     const place = room ?? { gates: ports.gates, restore, ignored }
     const gatePorts = { gates: place.gates, repository: place, signal: ports.signal }
+    // An empty change is the base.
+    if (!attempt.candidate.empty) base = await runAtBase(inCheckout, context, place)
+    const compared = { ...inCheckout, baseline: { ...inCheckout.baseline, ...base } }
+    const run = room === null ? compared : inCleanClone(compared)
     const firstResults = await runGatesOn(run, gatePorts)
     const keys = room === null ? {} : ((await ports.gates.keys?.(commit, state.base.sha)) ?? {})
     const results = withReuseKeys(firstResults, keys, ports.clock.now())
@@ -218,6 +219,7 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
     ...idOf(attempt),
     commit,
     gates: withUndone(gates, undone),
+    ...(Object.keys(base).length === 0 ? {} : { base }),
     ...(earlierPaths.length === 0 ? {} : { paths: earlierPaths }),
     ...(isUnproved ? { unproved: true as const } : {}),
   }
@@ -257,9 +259,9 @@ async function runFurtherGates(
 }
 
 async function judge(attempt: AttemptIn<'gated'>, context: StepContext): Promise<StepResult> {
-  const { storyId, candidate, gates, base, paths = [], chosen } = attempt
+  const { storyId, candidate, gates, base, paths = [] } = attempt
   // Each candidate left the work tree clean.
-  if (chosen !== undefined) await context.ports.repository.checkOut(candidate.commit, null)
+  if (isChosen(attempt)) await context.ports.repository.checkOut(candidate.commit, null)
   const about = { stories: [storyId], gates }
   const { verdict, usage } = candidate.empty
     ? await askJudge({ ...about, isUnchanged: true }, candidate.commit, context)

@@ -1,6 +1,6 @@
 // Runs the steps of a pipeline in order, with retries, the iteration's deadline and circuits. Pure except for its tools.
 
-import { hasSucceeded } from './attempt-steps.ts'
+import { hasSucceeded } from './attempts/attempt-steps.ts'
 import type { Failure, Session } from './model/attempt.ts'
 import type { Circuits, PipelineStep, SessionStep } from './model/pipeline-step.ts'
 import type { Clock, SessionBounds } from './model/ports.ts'
@@ -15,7 +15,7 @@ export type PipelineResult = {
   sessions: Session[]
   /** The sessions with another agent or model than the run's. */
   others: NonNullable<Session['others']>
-  /** Why further steps did not run; null where all did. */
+  /** Why further steps did not run; null if all did. */
   ended: StepsEnd | null
 }
 
@@ -76,7 +76,7 @@ async function runStep(at: number, run: PipelineRun): Promise<StepsEnd | null> {
     const message = `step ${step.name} rests after ${run.circuits[step.name]?.failures} failures in a row`
     return { status: 'overloaded', message, resetsAt: rest }
   }
-  // The steps continue without a session only where another one does the story's work.
+  // The steps continue without a session only if another one does the story's work.
   const mayFail = step.continueOnError && (step.type !== 'agent' || isWorkedOn)
   for (let tries = 0; ; tries += 1) {
     const now = clock.now()

@@ -1,6 +1,5 @@
 // How events change the state. Pure: only functions called from here pass, block or charge a story, or count anything.
 
-import { markRunArchived } from './archive-stories.ts'
 import {
   abandoned,
   assigned,
@@ -14,9 +13,13 @@ import {
   refused,
   reserve,
   worked,
-} from './attempt-events.ts'
-import { accepted, rejected, returned } from './attempt-outcome.ts'
-import { decided, entered } from './best-of.ts'
+} from './attempts/attempt-events.ts'
+import { accepted, rejected, returned } from './attempts/attempt-outcome.ts'
+import { decided, entered } from './attempts/best-of.ts'
+import { exampled, tried } from './attempts/examples-events.ts'
+import { verified, wholeGated } from './attempts/judge-verdict.ts'
+import { edited, editGated } from './attempts/pending-edit.ts'
+import { reopen } from './attempts/undone.ts'
 import {
   diverged,
   joinBuilt,
@@ -28,10 +31,8 @@ import {
   restored,
   synced,
 } from './branch-events.ts'
-import { exampled, tried } from './examples/examples-events.ts'
+import { answered } from './corrections/questions.ts'
 import { baselined } from './gating/gate-memory.ts'
-import { verified, wholeGated } from './gating/judge-verdict.ts'
-import { reopen } from './gating/undone.ts'
 import {
   cancelNextJob,
   dispatched,
@@ -45,19 +46,17 @@ import { EVENTS, type Event } from './model/event.ts'
 import { newEnding } from './model/job.ts'
 import type { Limits } from './model/limit-types.ts'
 import type { State } from './model/state.ts'
-import { edited } from './pending-edit.ts'
+import { markRunArchived } from './planning/archive-stories.ts'
 import { beginPlan, markPlanShown, planned, recordCommittedContext } from './planning/plan-events.ts'
-import { recordSession } from './record-session.ts'
-import { haltWithError, withJob, withReady } from './state-updates.ts'
+import { recordSession } from './state/record-session.ts'
+import { haltWithError, incrementCount, withJob, withReady } from './state/state-updates.ts'
 
 type Events = { readonly [K in Event['kind']]: Extract<Event, { kind: K }> }
 
 /** The state after an event. Total: an event that does not fit the state changes nothing. */
 export function reduce(state: State, event: Event, limits: Limits): State {
   const after = applyEvent(event.kind, state, event, limits)
-  return EVENTS[event.kind].completesLanding && after.job.landing !== null
-    ? withJob(after, { landing: 'nothing' })
-    : after
+  return EVENTS[event.kind].isForFeature && after !== state ? incrementCount(after, 'forFeature') : after
 }
 
 function applyEvent<K extends Event['kind']>(kind: K, state: State, event: Events[K], limits: Limits): State {
@@ -93,6 +92,7 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     conflicted,
     gated,
     exampled,
+    answered,
     tried,
     judged,
     accepted: (state, event, limits) => {
@@ -107,6 +107,8 @@ const REDUCERS: { readonly [K in Event['kind']]: (state: State, event: Events[K]
     verified,
     planned,
     waited: (state) => withReady(state, { synced: false }),
+    'edit-built': (state, { built }) => withJob(state, { editing: built }),
+    'edit-gated': editGated,
     edited,
     concluded: (state, { conclusion, at }, limits) =>
       withJob(withAwaited(markPlanShown(state, at), limits), { ending: newEnding(conclusion, at) }),

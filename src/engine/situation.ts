@@ -9,14 +9,18 @@ import { isVerification, type Step } from './model/step.ts'
 import { nextStep } from './next-step.ts'
 
 export type Situation =
-  /** `lease`: of the job at work; null where the job itself asks. */
+  /** `lease`: of the job at work; null if the job itself asks. */
   | { kind: 'working'; lease: Lease | null }
   /** No job works; the reason. */
   | EndedSituation
-  /** No job works, and a run would continue with this step; null where the step was not computed. */
+  /** No job works, and a run would continue with this step; null if the step was not computed. */
   | { kind: 'ready'; step: Step | null }
 
-export type EndedSituation = { kind: 'ended'; conclusion: Conclusion; since?: 'merged' | 'archived' }
+export type EndedSituation = {
+  kind: 'ended'
+  conclusion: Conclusion
+  since?: 'auto-merge' | 'merged' | 'archived'
+}
 
 /** The situation for the job that holds the feature. */
 export function ownSituation({ job }: State): Situation {
@@ -35,9 +39,9 @@ export function situationOf(state: State, limits: Limits, now: number, isHolderA
     const isUnpublished = step.conclusion.outcome === 'complete' && prd.run.outcome !== 'complete'
     return isUnpublished ? { kind: 'ready', step } : { kind: 'ended', conclusion: step.conclusion }
   }
-  // There is work. The last job's end still counts where only a new run can change it.
+  // There is work. The last job's end still counts if only a new run can change it.
   const last = job.ending?.conclusion ?? null
-  // A run that completed without a verification stays complete, also where the reader's own settings ask for one.
+  // A run that completed without a verification stays complete, even if the reader's own settings ask for one.
   const isOver = isVerification(step) && last?.outcome === 'complete' && !state.verification.asked
   const stillCounts = isOver || ['error', 'interrupted', 'continued'].includes(last?.outcome ?? '')
   return last !== null && stillCounts ? { kind: 'ended', conclusion: last } : { kind: 'ready', step }

@@ -9,7 +9,10 @@ const VERSION = 1
 
 export const STATE_FOLDER = '.ralph-state'
 export const STATE_FILE = `${STATE_FOLDER}/state.json`
-/** The most stories, or sessions, in a file. Longer lists go into further files, so that an iteration writes only those that changed. */
+/**
+ * The maximum number of stories or sessions in a file. Longer lists go into further files, so that an iteration writes only those that
+ * changed.
+ */
 const MAX_IN_A_FILE = 500
 
 /** A part of a list, one entry a line; it stays the same object as long as none of them changes. */
@@ -74,7 +77,7 @@ const storyFiles = memoizeChunks(MAX_IN_A_FILE, fileOf)
 const sessionFiles = memoizeChunks(MAX_IN_A_FILE, fileOf)
 const recordTexts = memoizeEach((record: StoryRecord) => textOf(record))
 
-/** Reads the state of a commit, whose files `read` gives; null where it has none. Throws as `parseState`. */
+/** Reads the state of a commit, whose files `read` gives; null if it has none. Throws as `parseState`. */
 export async function readState(
   read: (file: string) => Promise<string | null>,
   path?: string,
@@ -100,7 +103,7 @@ const StateIndex = z.looseObject({
   prd: z.looseObject({}),
 })
 
-/** Parses the text of `state.json`; `path` names it in errors. Throws UserError where this version cannot read it. */
+/** Parses the text of `state.json`; `path` names it in errors. Throws UserError if this version cannot read it. */
 export function parseState(text: string, path?: string): State {
   return checked(parsed(text, path), new Map(), path)
 }

@@ -36,9 +36,9 @@ const TEST = /^(?:✖|✗|×|●|not ok|FAIL|--- FAIL)\s+([^:]*?)(?: \([\d.]+ ?m
 const NEARBY = /^\s*(?:Error:|[×✖!ℹi])\s+(.*)$/
 
 /**
- * The first `most` places in known files that the output names, in its order, each with its message: tsc, eslint, biome,
- * node --test, jest, vitest, pytest, mypy, ruff, go, cargo, javac, maven and any tool that writes `path:line:col: message`. A place
- * in an unknown file is left out.
+ * The first `most` places in known files that the output names, in its order, each with its message. It reads the output of tsc,
+ * eslint, biome, node --test, jest, vitest, pytest, mypy, ruff, go, cargo, javac and maven. It also reads that of any tool that
+ * writes `path:line:col: message`. A place in an unknown file is left out.
  */
 export function annotationsFrom(output: string, resolve: ResolvePath, most = MAX_FOUND): Annotation[] {
   return new Reader(outputLines(output), resolve).read(most)
@@ -208,7 +208,7 @@ function outputLines(output: string): string[] {
   return output.split(/\r\n|\n|\r/).map((line) => withoutControls(unwrapGoTest(line.slice(0, MAX_LINE))))
 }
 
-/** The line of output inside of an event of `go test -json`; any other line as it is. */
+/** The line of output inside of an event of `go test -json`; any other line is returned unchanged. */
 function unwrapGoTest(line: string): string {
   const at = line.startsWith('{"Time":') ? line.indexOf(OUTPUT) : -1
   return at === -1 ? line : line.slice(at + OUTPUT.length).replace(/(?:\\n)?"\}$/, '')

@@ -47,7 +47,7 @@ const MAX_LINE = 400
 /** A greater number is not a count of tests. */
 const MAX_COUNT = 1e8
 
-/** The sums of all summaries in an output without colours; null where nothing is counted. */
+/** The sums of all summaries in an output without colours; null if nothing is counted. */
 export function testCounts(output: string): TestCounts | null {
   const sums = { passed: 0, failed: 0, skipped: 0, total: 0 }
   let empty = 0

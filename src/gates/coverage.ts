@@ -8,7 +8,7 @@ export type ChangedLines = ReadonlyMap<string, readonly number[]>
 /** How often each line ran, by file; lines without code are missing. */
 export type Hits = Map<string, Map<number, number>>
 
-/** Adds a file, and a line of it where one is passed. Of several counts for a line the greatest holds. */
+/** Adds a file, and a line of it if one is passed. Of several counts for a line the greatest holds. */
 export function addHits(hits: Hits, name: string, line = 0, times = 0): void {
   const lines = hits.get(name) ?? new Map<number, number>()
   hits.set(name, lines)

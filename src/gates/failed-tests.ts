@@ -2,7 +2,7 @@
 import { oneLine } from '../engine/model/text.ts'
 
 export type FailedTests = {
-  /** Every failed test, with its file, package or class where the runner names it. */
+  /** Every failed test, with its file, package or class if the runner names it. */
   names: readonly string[]
   /** How many of them the runner's summary counts: Go does not count subtests. */
   counted: number

@@ -67,7 +67,7 @@ export async function stampsBefore(
   return fileStamps(where, patterns)
 }
 
-/** The run with its evidence. A green gate becomes red where coverage is below the threshold, or where it counts new failures itself. */
+/** The run with its evidence. A green gate becomes red if coverage is below the threshold, or if it counts new failures itself. */
 export async function withEvidence(
   gate: Gate,
   ended: GateOutcome,
@@ -163,12 +163,12 @@ function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, nam
 function lostCount(tests: TestCounts | null, { of, baseline }: GateRun, name: string): string | null {
   const had = testsRun(baseline[name]?.tests)
   if (tests !== null || had === 0 || of === 'baseline' || of === 'join') return null
-  return `its output names no number of tests, and named ${had} before`
+  return `its output gives no number of tests, while it gave ${had} before`
 }
 
-const NO_COUNT = 'its output names no number of tests, so a change that runs fewer goes unnoticed'
+const NO_COUNT = 'its output gives no number of tests, so a change that runs fewer goes unnoticed'
 
-/** The remark on a test run at the fork point that does not say how many tests ran; null if it does, or runs no tests. */
+/** The remark on a gate at the fork point that does not say how many tests it ran. Null if it does, or if it runs no tests. */
 function uncountedRemark(
   gate: Gate,
   { ok, tests }: { ok: boolean; tests: TestCounts | null },
@@ -241,7 +241,7 @@ function compareWithBaseline(
   if (before === undefined) return NO_DIFFERENCE
   const [remarks, findings]: [string[], string[]] = [[], []]
   const times = ms / Math.max(before.ms, 1)
-  // A clean clone, where the final verification and the last story run, has no build caches: tools take their full time there.
+  // The gates of the last story and of the final verification run in a clean clone. It has no build caches, so tools take longer there.
   const isCold = of === 'whole' || fork !== undefined
   if (!isCold && before.red !== true && times >= SLOWER && ms >= SLOW_MS)
     remarks.push(

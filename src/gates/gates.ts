@@ -3,6 +3,7 @@ import { relative } from 'node:path'
 import { furtherName, type Gate, type GateResult } from '../engine/model/gate.ts'
 import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
 import type { GateRun, GatesPort } from '../engine/model/ports.ts'
+import { isFor } from '../engine/model/service.ts'
 import { type OtherUser, sharedUser } from '../isolation/other-user.ts'
 import type { Redactor } from '../isolation/redact.ts'
 import { openScratch, type Scratch } from '../isolation/scratch.ts'
@@ -66,7 +67,7 @@ export type GatesOptions = {
   /** Called when gates first run. */
   services?: () => Promise<Services>
   after?: AfterGates
-  /** What results depend on alongside a gate and its tree; left out where no result may be reused. */
+  /** What results depend on alongside a gate and its tree; left out if no result may be reused. */
   reuse?: ReuseFacts
 }
 
@@ -263,6 +264,10 @@ export function createGates(options: GatesOptions): GatesPort {
         await closePlace()
       }
     },
+    names: ({ tags, also = [] }) =>
+      options.gates
+        .filter(({ name, when }) => isFor(when, tags) || also.includes(name))
+        .map(({ name }) => name),
     ...(options.reuse === undefined ? {} : { keys: createKeys(options.gates, options.reuse) }),
     canPrepare: options.prepare !== null,
     async prepare(commit, signal, what) {

@@ -1,10 +1,9 @@
-// Names that are special to git, in every spelling that a file system may treat as the same name, and which of their uses
-// `git fsck --strict` refuses: a server that checks objects (receive.fsckObjects) would refuse the branch for ever (git's path.c,
-// fsck.c).
+// Names that are special to git, in every spelling that a file system may treat as the same name (git's path.c). Also which of their
+// uses `git fsck --strict` refuses (git's fsck.c). A server that checks objects (receive.fsckObjects) would refuse the branch for ever.
 
 type Special = 'gitmodules' | 'gitattributes' | 'gitignore' | 'mailmap'
 
-/** How the hashed short name on NTFS begins, which is used where the usual short names are taken. */
+/** The beginning of the hashed short name on NTFS, which is used if the usual short names are taken. */
 const SHORT: Readonly<Record<Special, string>> = {
   gitmodules: 'gi7eba',
   gitattributes: 'gi7d29',

@@ -1,4 +1,4 @@
-// The guard: decides what an agent's diff may touch, from the changes alone, before the gates and again before the commit.
+// The guard: decides only from the changes what an agent's diff may touch, before the gates and again before the commit.
 
 import ignore from 'ignore'
 import type { Redactor } from '../isolation/redact.ts'
@@ -8,7 +8,7 @@ import { specialFault, specialName } from './git-names.ts'
 import { PRESET, sensitiveKindOf } from './sensitive-files.ts'
 
 /** One entry of a raw git diff; a rename is a deletion and an addition. Modes are git's (`100644`, `120000` ...). */
-export type Change = {
+export type GuardedChange = {
   path: string
   status: 'A' | 'M' | 'D' | 'T'
   oldMode: string
@@ -17,7 +17,7 @@ export type Change = {
   size: number
   /** The new content; of a link, its target. Left out: not examined. `null`: could not be read, so the change is refused. */
   content?: Uint8Array | null
-  /** The content at the fork point, where there is one: keys that it had already were not added by the agent. */
+  /** The content at the fork point, if there is one: the agent did not add the keys that it already had. */
   before?: Uint8Array | null
 }
 
@@ -44,17 +44,17 @@ const LINK = '120000'
 export const SUBMODULE = '160000'
 
 /**
- * Every reason why these changes may not be committed; empty where all are allowed. Ralph's own folder is not judged (see
+ * Every reason why these changes may not be committed; empty if all are allowed. Ralph's own folder is not judged (see
  * `isRalphPath`). Changes may be passed in portions, so that not all contents are in memory at once.
  */
-export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
+export function judgeChanges(changes: GuardedChange[], rules: GuardRules): Refusal[] {
   const { protectedPaths, secrets } = rules
   const isProtected = createProtection(protectedPaths.filter((glob) => glob !== PRESET))
   const refusesSensitive = protectedPaths.includes(PRESET)
   const config = rules.configFile === null ? null : foldPath(normalizePath(rules.configFile))
   const secretPaths = secrets.finds(changes.map((change) => change.path).join('\t'))
 
-  function reasonsFor(change: Change, hasSecretName: boolean): (string | null)[] {
+  function reasonsFor(change: GuardedChange, hasSecretName: boolean): (string | null)[] {
     const { path, status, oldMode, newMode } = change
     if (isTooLong(path)) return ['the path is too long or too deeply nested']
     const folded = foldPath(path)
@@ -88,8 +88,8 @@ export function judgeChanges(changes: Change[], rules: GuardRules): Refusal[] {
   })
 }
 
-/** Whether `content` must be loaded before the change is judged: for all but deletions, submodules and huge files. */
-export function needsContent({ status, newMode, size }: Change): boolean {
+/** Whether `content` must be loaded before the change is judged: for all changes except deletions, submodules and huge files. */
+export function needsContent({ status, newMode, size }: GuardedChange): boolean {
   return status !== 'D' && newMode !== SUBMODULE && size <= MAX_FILE_BYTES
 }
 
@@ -131,7 +131,7 @@ function isFoldedRalphPath(folded: string): boolean {
 }
 
 /** Why the path itself is refused, or null. */
-function pathFault({ path, status }: Change, folded: string): string | null {
+function pathFault({ path, status }: GuardedChange, folded: string): string | null {
   const names = path.split('/')
   if (path === '' || path.startsWith('/') || names.some((it) => it === '' || it === '.' || it === '..')) {
     return 'the path is not a plain path inside the repository'
@@ -207,7 +207,7 @@ function isAtOrBelow(path: string, folder: string): boolean {
 
 // ---------------------------------------------------------------- protected paths
 
-function createProtection(globs: string[]): (change: Change, folded: string) => boolean {
+function createProtection(globs: string[]): (change: GuardedChange, folded: string) => boolean {
   const patterns = globs.map(foldText)
   if (patterns.length === 0) return () => false
   const matcher = ignore({ ignorecase: true, allowRelativePaths: true }).add(patterns)
@@ -229,13 +229,13 @@ function createProtection(globs: string[]): (change: Change, folded: string) => 
 
 const SUBMODULES = 'submodules are changed by people only'
 
-function submoduleReason({ status }: Change): string {
+function submoduleReason({ status }: GuardedChange): string {
   return status === 'A'
     ? 'the folder is its own git repository: remove the `.git` in it, or the folder'
     : SUBMODULES
 }
 
-function sizeFault({ newMode, size }: Change): string | null {
+function sizeFault({ newMode, size }: GuardedChange): string | null {
   if (newMode === SUBMODULE || size <= MAX_FILE_BYTES) return null
   return `${megabytes(size)} MB; files over ${megabytes(MAX_FILE_BYTES)} MB are refused`
 }
@@ -244,7 +244,7 @@ function sizeFault({ newMode, size }: Change): string | null {
 const REWRITING = /(?:^|\s)(?:filter=|working-tree-encoding=|ident(?=\s|$))/
 
 /** Why a `.gitattributes` is refused, or null. */
-function attributesFault(change: Change, folded: string): string | null {
+function attributesFault(change: GuardedChange, folded: string): string | null {
   if (specialName(folded.slice(folded.lastIndexOf('/') + 1)) !== 'gitattributes') return null
   const oldLines = new Set(textOf(change.before).split(/\r?\n/))
   const line = textOf(change.content)
@@ -260,7 +260,7 @@ function textOf(content: Uint8Array | null | undefined): string {
 }
 
 /** Why the target of a link is refused, or null. */
-function linkFault(change: Change): string | null {
+function linkFault(change: GuardedChange): string | null {
   if (!change.content) return 'where the link points could not be read'
   const raw = textOf(change.content)
   if (raw === '' || raw.length > 4096 || /[\p{Cc}\ufffd\\]/u.test(raw))
@@ -282,7 +282,7 @@ function linkFault(change: Change): string | null {
   return null
 }
 
-function secretFault(change: Change, secrets: Redactor): string | null {
+function secretFault(change: GuardedChange, secrets: Redactor): string | null {
   const { content, before } = change
   if (!needsContent(change) || content === undefined) return null
   if (content === null) return 'could not be read, so it could not be searched for secrets'
@@ -296,9 +296,9 @@ function secretFault(change: Change, secrets: Redactor): string | null {
   const first = found[0]
   if (first === undefined) return null
   const more = found.length > 1 ? ` and ${found.length - 1} more` : ''
-  // Findings are matched by kind only, so where old ones were removed, the line of the first new one is not known.
+  // Findings are matched by kind only, so if old ones were removed, the line of the first new one is not known.
   const line = oldFindings.length === 0 ? ` in line ${first.line}` : ''
-  return `holds ${first.what}${line}${more}; make such values when the tests run instead of committing them`
+  return `holds ${first.what}${line}${more}; generate such values when the tests run instead of committing them`
 }
 
 function megabytes(bytes: number): string {
@@ -310,7 +310,7 @@ function megabytes(bytes: number): string {
 const MAX_REFUSALS = 20
 const MAX_PATH_LENGTH = 160
 
-/** The refusals as text for the next prompt: at most 20 of them, one a line, paths quoted and cut. */
+/** The refusals as text for the next prompt: at most 20 of them, one per line, paths quoted and cut. */
 export function formatRefusals(refusals: Refusal[]): string {
   if (refusals.length === 0) return ''
   const lines = refusals.slice(0, MAX_REFUSALS).map(({ shown, reason }) => `- ${quotePath(shown)}: ${reason}`)

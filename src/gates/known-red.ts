@@ -76,7 +76,8 @@ export function namedFailures({ ended, output, tests, failed }: RedRun): NamedFa
   return found
 }
 
-function formatNames(names: readonly string[]): string {
+/** The first names, and how many more there are. */
+export function formatNames(names: readonly string[]): string {
   const more = names.length - MAX_NAMED
   return `${names.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import ignore from 'ignore'
 import { isFolder, resolveInTree } from '../system/files.ts'
 
-/** The most bytes of one file, the most bytes of all, and the most files that are read. */
+/** The maximum number of bytes of one file, of bytes of all files, and of files that are read. */
 const MAX_BYTES = 5 * 1024 * 1024
 const MAX_TOTAL_BYTES = 2 * MAX_BYTES
 const MAX_FILES = 300
@@ -17,7 +17,7 @@ const MAX_DEPTH = 30
 /** `top` is the work tree, `cwd` the gates' folder in it. */
 export type TreeFolders = { top: string; cwd: string }
 
-/** A stamp for each file before a gate runs, by path from `cwd`: a file with the same stamp afterwards was not written by the gate. */
+/** A stamp for each file before a gate runs, by path from `cwd`. If a file has the same stamp afterwards, the gate did not write it. */
 export type Stamps = ReadonlyMap<string, string>
 
 export async function fileStamps(where: TreeFolders, patterns: readonly string[]): Promise<Stamps> {
@@ -34,7 +34,7 @@ async function readStamp(file: string): Promise<string> {
   return found === null ? '' : `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`
 }
 
-/** The paths that a pattern names, where no link leads out of the tree. */
+/** The paths that a pattern matches, without those that a link leads out of the tree. */
 async function matchingPaths(where: TreeFolders, pattern: string): Promise<string[]> {
   const parts = pattern.split('/').filter((part) => part !== '.' && part !== '')
   const path = parts.join('/')
@@ -108,7 +108,7 @@ export async function readInTree(
     if (!(await lstat(file)).isFile()) return null
     handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const isRegular = (await handle.stat()).isFile()
-    // The real path of the open handle, where the system can give it.
+    // The real path of the open handle, if the system can give it.
     const place = await (process.platform === 'linux'
       ? readlink(`/proc/self/fd/${handle.fd}`)
       : realpath(file))

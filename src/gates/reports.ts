@@ -22,7 +22,7 @@ type ReportEvidence = {
   annotations: Annotation[]
 }
 
-/** The most places that are read from one file. */
+/** The maximum number of places that are read from one file. */
 const MAX_FOUND = 500
 
 /** The tests and places of all files together. */
@@ -45,7 +45,7 @@ export function readReports(
   return { tests, failed, passed, annotations, remarks }
 }
 
-/** The coverage of a file; null where it cannot be read, with the reason in `remarks`. */
+/** The coverage of a file; null if it cannot be read, with the reason in `remarks`. */
 export function readCoverage(file: File, remarks: string[]): Hits | null {
   return readAs(file, remarks, 'neither lcov nor Cobertura XML', readCobertura, readLcov)
 }
@@ -97,7 +97,7 @@ function nameOf({ attributes: { classname = '', name = 'a test' } }: XmlElement)
   return oneLine(classname === '' ? name : `${classname}: ${name}`, 200)
 }
 
-/** The failure at the place that its text names, else at the test's own place; null where neither is known. */
+/** The failure at the place that its text names, else at the test's own place; null if neither is known. */
 function annotateFailure(test: XmlElement, fault: XmlElement, finder: PlaceFinder): Annotation | null {
   const { name = 'a test', file = '', line = '1' } = test.attributes
   const message = fault.attributes.message?.trim() || fault.text.trim()
@@ -108,7 +108,7 @@ function annotateFailure(test: XmlElement, fault: XmlElement, finder: PlaceFinde
   return place && { ...place, message: `${name}: ${message}`, level: 'failure' }
 }
 
-/** A line number from a file; 1 where it is not valid. */
+/** A line number from a file; 1 if it is not valid. */
 function parseLine(value: unknown): number {
   const line = Number(value)
   return Number.isSafeInteger(line) && line >= 1 ? line : 1
@@ -138,7 +138,7 @@ const location = z.object({
 })
 const LEVELS = { error: 'failure', warning: 'warning', note: 'notice' } as const
 
-/** SARIF 2.1, as linters and scanners write it; invalid entries are left out. Throws where the JSON is not SARIF. */
+/** SARIF 2.1, as linters and scanners write it; invalid entries are left out. Throws if the JSON is not SARIF. */
 function readSarif(json: unknown, { resolve }: PlaceFinder): ReportEvidence {
   const runs = z.parse(sarif, json).runs.slice(0, MAX_RUNS)
   const results = runs.flatMap((one) => z.safeParse(run, one).data?.results.slice(0, MAX_RESULTS) ?? [])
@@ -172,8 +172,8 @@ function readLcov(text: string): Hits | null {
 }
 
 /**
- * Cobertura XML, as coverage.py, vitest, jest, gocover-cobertura, cargo-tarpaulin and many others write it; null for other XML. Where
- * it has exactly one source folder, file names are relative to that.
+ * Cobertura XML, as coverage.py, vitest, jest, gocover-cobertura, cargo-tarpaulin and many others write it; null for other XML. If it
+ * has exactly one source folder, file names are relative to that.
  */
 function readCobertura(root: XmlElement): Hits | null {
   if (root.name !== 'coverage') return null

@@ -5,10 +5,10 @@ import { groupBy } from '../engine/model/each-once.ts'
 export type ResolvePath = (name: string) => string | null
 
 /**
- * Resolves a name to a known file. `folder`: that of the gates; empty, or with `/` at its end. A name may be:
- * - a path from the gates' folder, or from the root of the repository,
- * - an absolute path that ends in a known path,
- * - the end of exactly one known path.
+ * Resolves a name to a known file. `folder`: that of the gates; empty, or with `/` at its end. A name has one of these forms:
+ * - A path from the gates' folder, or from the root of the repository.
+ * - An absolute path that ends in a known path.
+ * - The end of exactly one known path.
  */
 export function createResolver(known: ReadonlySet<string>, folder = ''): ResolvePath {
   const byBasename = groupBy([...known], basename)

@@ -6,7 +6,7 @@ import type { Service } from '../engine/model/service.ts'
 import { VERSION } from '../engine/model/version.ts'
 
 export type ReuseFacts = {
-  /** The tree of a commit, of verified objects; null where there is none. */
+  /** The tree of a commit, of verified objects; null if there is none. */
   treeOf(commit: string): Promise<string | null>
   services: readonly Service[]
   prepare: string | null
@@ -43,7 +43,10 @@ function isReusable({ reuse, retries = 0, coverage, behindPages }: Gate): boolea
   return reuse !== false && retries === 0 && coverage === undefined && behindPages !== true
 }
 
-/** Of all that gates see. Slow on purpose (scrypt): keys are pushed with the state, and a `gate-env` variable may be a short secret that could be guessed. */
+/**
+ * A digest of all that gates see. It is slow on purpose (scrypt): keys are pushed with the state, and a `gate-env` variable may be a short
+ * secret that could be guessed.
+ */
 function environmentDigest(env: ReuseFacts['env'], salt: string): string {
   const values = Object.entries(env).filter(([name]) => !NEW_EACH_JOB.has(name))
   return scryptSync(JSON.stringify(values.sort()), salt, 20).toString('hex')

@@ -5,9 +5,9 @@ import type { GateRun } from '../engine/model/ports.ts'
 import { isFor } from '../engine/model/service.ts'
 import type { CodeReader } from './gate-evidence.ts'
 
-/** Bytes. A longer list of files is not passed on, as the size of an environment is limited. */
+/** In bytes. A longer list of files is not passed on, because the size of an environment is limited. */
 const MAX_LISTED_BYTES = 64 * 1024
-/** Where a file name has such a character, the list of files is left out: the name could not be one line of text in it. */
+/** If a file name has such a character, the list of files is left out: the name would not be a single line of it. */
 const UNLISTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
 
 /** `touches`: whether the change has a file that matches; null if `paths` are not considered. */
@@ -40,8 +40,8 @@ export async function readChange(
 }
 
 /**
- * The gates for the stories' tags and the change. What `paths` leave out runs as well, where a gate needs it, and where no other gate
- * would block. A run of some gates (`only`) has those that they need with them, for these make the files that they use.
+ * The gates for the stories' tags and for the change. A gate whose `paths` do not match runs if another gate needs it. If no blocking gate
+ * would run, all gates for the tags do. A run of some gates (`only`) includes those that they need, since these make files that they use.
  */
 export function selectGates(
   gates: readonly Gate[],
@@ -50,7 +50,7 @@ export function selectGates(
 ): readonly Gate[] {
   const { only, tags, also = [] } = run
   if (only !== undefined) {
-    // The browser check runs after the gates, so it brings all that are not `behindPages`.
+    // The browser check runs after the gates, so it includes all that are not `behindPages`.
     const pages = only.includes(BROWSER_GATE) ? gates.filter(({ behindPages }) => behindPages !== true) : []
     const named = gates.filter((gate) => only.includes(gate.name) || pages.includes(gate))
     return withNeeded(named, gates, (gate) => gate.needs ?? writtenBefore(gate, gates))

@@ -20,7 +20,7 @@ const FIRST_PAUSE_MS = 20
 const MAX_PAUSE_MS = 500
 const NOT_LISTENING = 'nothing listens there'
 
-/** `run`: runs a command; gives its exit as text, null for 0. The result is null for a log line, which cannot be checked on demand. */
+/** `run` runs a command and returns its exit as text, or null for 0. Null for a log line, which cannot be checked on demand. */
 export function createReadyCheck(
   ready: Ready,
   run: (command: string, ...bounds: Parameters<ReadyCheck>) => Promise<string | null>,

@@ -130,7 +130,7 @@ export function createServices(options: ServicesOptions) {
         ? null
         : formatNotReady(service, await waitUntilReady(look, readyTimeoutMs, signal))
     const occupant = await findOccupant(service, look, signal)
-    // The port was free before, so one of our own services took it.
+    // The port was free before, so one of the services that have started took it.
     if (occupant !== null && wasFree && running.size > 0)
       return `${CANNOT_START}${occupant.replace(PORT_TAKEN, 'answers since a service before it came up')}`
     if (occupant !== null) return `${CANNOT_START}${occupant}`
@@ -199,13 +199,13 @@ export function createServices(options: ServicesOptions) {
       running.delete(one.service)
     }
     if (as === null || running.size > 0) return
-    // Also ends processes that left their group. Where one cannot be ended, the tree stays granted (see runUntrusted).
+    // Also ends processes that left their group. If one cannot be ended, the tree stays granted (see runUntrusted).
     await as.grant()
     await as.end()
     await as.revoke()
   }
 
-  /** The services to end now. Those of another user always end, as none of its processes may run while Ralph works on the tree. */
+  /** The services to end now. Those of another user always end: none of its processes may run while Ralph works on the tree. */
   function servicesToEnd(failed: readonly FailedService[]): RunningService[] {
     const stays = ({ service, ended }: RunningService) =>
       as === null && !service.restartBeforeVerify && ended === null
@@ -258,8 +258,8 @@ export function createServices(options: ServicesOptions) {
   }
 
   /**
-   * Starts the services, runs `act`, and ends them. Where a service does not become ready, `act` is not run. A service that fails
-   * meanwhile is its own red result, and is named in the output of the red gate; otherwise a red gate gets the last lines of the
+   * Starts the services, runs `act`, and ends them. If a service does not become ready, `act` does not run. A service that fails
+   * meanwhile has its own red result, and the output of the red gate names it. If none fails, a red gate gets the last lines of the
    * running services. All processes use the temporary folders of `place`.
    */
   async function beside(
@@ -303,8 +303,8 @@ export function createServices(options: ServicesOptions) {
 }
 
 /**
- * Adds services to the output of the first red gate: before it the last lines of failed services, which may be why the gate is red;
- * or after it the last lines of running services. Nothing is shown twice.
+ * Adds services to the output of the first red gate. The last lines of failed services come before it, as they may be why the gate is
+ * red. Without failed services, the last lines of running ones come after it. Nothing is shown twice.
  */
 function withServices(
   results: readonly GateResult[],

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Where package managers put programs, relative to the folder that gates run in. */
+/** The folders in which package managers put programs, relative to the folder that gates run in. */
 const TOOL_FOLDERS = ['.venv/bin', 'node_modules/.bin', 'vendor/bin']
 
 /** The folders of `cwd` that hold the project's own programs. */
@@ -12,7 +12,7 @@ export function toolFoldersIn(cwd: string): string[] {
 
 /**
  * The environment with the project's own programs on the PATH. `tracked`: paths of the commit, relative to `cwd`. A folder with tracked
- * files is left out: a story could commit a program there that takes the place of `npm` or `git`.
+ * files is left out: a story could commit a program there that runs instead of `npm` or `git`.
  */
 export function withToolFolders(
   env: Readonly<Record<string, string>>,

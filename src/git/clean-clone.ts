@@ -37,20 +37,21 @@ export class CleanClone {
 
   /** Copies the objects that `commit` reaches and `base` does not. */
   async #take(commit: string, base: string | null): Promise<void> {
-    const packs = join(this.#store, 'objects', 'pack')
-    const name = await this.#git.packBetween(commit, base, join(packs, 'pack'))
+    const objects = join(this.#store, 'objects')
+    const packs = join(objects, 'pack')
+    const name = await this.#git.packBetween(commit, base, join(packs, 'pack'), objects)
     const pack = join(packs, `pack-${name}`)
     // The index that git wrote uses the ids under which it found the objects. This one is computed from their bytes.
     for (const kind of ['idx', 'rev']) removeSync(`${pack}.${kind}`)
     await this.#run(['index-pack', '-o', `${pack}.idx`, `${pack}.pack`], this.#store)
   }
 
-  /** Copies a commit if it is missing, such as a fork point that is not an ancestor of the head, or the commit with the earlier tests. */
+  /** Copies a commit if it is missing: a fork point that is not an ancestor of the head, or the commit with the earlier tests. */
   async #ensure(commit: string): Promise<void> {
     const isHere = async () => (await this.#run(['cat-file', '-e', commit], this.#store, [1, 128])).code === 0
     if (await isHere()) return
     await this.#take(commit, this.#head)
-    // The repository may have been fetched deeper since: then the commit is an ancestor of the head that was not copied with it.
+    // If the repository was fetched deeper since, the commit may be an ancestor of the head that was not copied with the head.
     if (!(await isHere())) await this.#take(commit, null)
   }
 

@@ -1,4 +1,4 @@
-// Reads refs and objects of the user's clone: refs in this process where they are files, else by git.
+// Reads refs and objects of the user's clone: refs in this process if they are files, else by git.
 import { join } from 'node:path'
 import { readRegularFile } from '../system/files.ts'
 import type { Git } from './git.ts'

@@ -20,8 +20,8 @@ import { SYMBOLIC_PREFIX } from './refs.ts'
 import { moveHead, type RefUpdate, setRalphRef, updateCloneRefs } from './update-refs.ts'
 
 /**
- * The clone before any agent ran: path to bytes, ref to target. `refs` has only Ralph's own refs (the feature's branch and the
- * state); or all refs if no person works in the clone (`whole`: the checkout of a job).
+ * The clone before any agent ran: path to bytes, ref to target. `refs` has only Ralph's own refs: the feature's branch and the state.
+ * If no person works in the clone (`whole`: the checkout of a job), it has all refs.
  */
 export type Snapshot = {
   whole: boolean
@@ -172,8 +172,8 @@ async function restoreFiles(git: Git, snapshot: Snapshot): Promise<void> {
 }
 
 /**
- * On a laptop a person may work in the same clone, and their commits must not be lost: only Ralph's own refs are restored
- * there, and the others that moved are returned.
+ * Restores refs and returns people's refs that moved. On a laptop a person may work in the same clone, and their commits must not be
+ * lost. So only Ralph's own refs are restored there.
  */
 async function restoreRefs(git: Git, snapshot: Snapshot, head: Buffer | null): Promise<MovedRef[]> {
   const { whole, refs, people, states } = snapshot
@@ -253,7 +253,7 @@ function removeIrregularFile(file: string): void {
 }
 
 /** Refs that hold commits which no state names yet, so that people's `git gc --prune=now` does not remove them. */
-const HELD = 'refs/ralph-held/'
+export const HELD = 'refs/ralph-held/'
 /** The name of such a ref for the clone itself; linked work trees have their own names. */
 const MAIN_TREE = 'main'
 
@@ -265,6 +265,23 @@ export async function holdCommit(git: Git, snapshot: Snapshot, commit: string): 
     await setRalphRef(git, ref, commit)
     snapshot.refs.set(ref, commit)
   })
+}
+
+/**
+ * Removes the refs that lead to other candidates from a job's clone, until it is restored after the session. On a laptop they stay: there
+ * the state is nowhere else.
+ */
+export async function hideCandidateRefs(git: Git, snapshot: Snapshot): Promise<void> {
+  if (!snapshot.whole) return
+  await snapshot.exclusively(async () => {
+    const refs = [...(await cloneRefs(git)).keys()]
+    const hidden = refs.filter((ref) => ref.startsWith(HELD) || ref.startsWith(snapshot.states))
+    await updateCloneRefs(
+      git,
+      hidden.map((ref) => ({ ref, to: null })),
+    )
+  })
+  for (const name of ['logs', 'COMMIT_EDITMSG']) removeSync(join(git.clone.commonDir, name))
 }
 
 /** The refs of this run that hold commits, and those of killed runs whose work trees are gone. */

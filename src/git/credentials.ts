@@ -20,8 +20,8 @@ const URL_SETTING = /^(?:url\..*\.(?:push)?insteadof|remote\..*\.(?:push)?url)$/
 const KEY_FILE = /(?:^|\s)-i\s+(?:"([^"]+)"|(\S+))/
 
 /**
- * Finds authorization headers and key files that actions/checkout left. Before v6 they are in `.git`, also that of submodules and of
- * further checkouts inside; since v6 they are below RUNNER_TEMP, where SSH keys always are. A folder that is not a repository has none.
+ * Finds authorization headers and key files that actions/checkout left. Before v6 headers are in `.git`, also in that of submodules and
+ * of further checkouts inside. Since v6 they are below RUNNER_TEMP; SSH keys always are. A folder that is not a repository has none.
  */
 export async function hideCredentials(directory: string, env: Environment): Promise<HiddenCredentials> {
   const gitDir = join(directory, '.git')

@@ -35,7 +35,7 @@ export class FileStash {
 
   /**
    * Moves the entry `name` back to `to`, and merges folders with existing ones. `overwrites`: existing files are replaced.
-   * `keepsExisting`: whether an existing file or folder stays as it is, without a merge.
+   * `keepsExisting`: whether an existing file or folder stays unchanged, without a merge.
    */
   putBack(
     name: string,

@@ -50,8 +50,8 @@ export async function refuseFiltered(git: Git, objects: CatFile): Promise<void> 
 export type FilteredFile = { path: string; filter: string }
 
 /**
- * Changed files that git would store through a filter: Git LFS, even if the machine does not have it, and each filter that the clone
- * has. Deleted files and pointers of Git LFS are left out.
+ * Changed files that git would store through a filter of the clone, or through Git LFS, even if the machine does not have it. Deleted
+ * files and pointers of Git LFS are left out.
  */
 export async function filteredFiles(
   { git, objects, index }: WorkTree,

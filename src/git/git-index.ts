@@ -6,7 +6,10 @@ import type { Git } from './git.ts'
 import { GitError } from './git-process.ts'
 import { changesBetween, filesOf } from './trees.ts'
 
-/** `paths`: of all entries. `folders`: paths of all folders, without the top. `gitlinks`: paths of submodules. `attributes`: of `.gitattributes` files. */
+/**
+ * `paths`: those of all entries. `folders`: paths of all folders, without the top. `gitlinks`: paths of submodules. `attributes`: of
+ * `.gitattributes` files.
+ */
 export type IndexListing = {
   paths: readonly string[]
   folders: ReadonlySet<string>

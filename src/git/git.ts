@@ -43,8 +43,8 @@ const RAW = ['--raw', '-z', '--no-renames', '--no-abbrev']
 const FAILED_EXIT_CODES = [1, 124, 128]
 
 /**
- * Its directory is `.git/ralph/git`; the objects are shared with the clone. Each linked work tree has an index of its
- * own (`own`); refs and configuration are one for all of them (`shared`), so that two runs of one feature see each other.
+ * Its directory is `.git/ralph/git`; the objects are shared with the clone. Each linked work tree has its own index (`own`). All share
+ * refs and configuration (`shared`), so that two runs of one feature see each other.
  */
 export class Git {
   readonly clone: Clone
@@ -293,8 +293,8 @@ export class Git {
   }
 
   /**
-   * The commits of a range that wrote these lines of a file last, by the number of lines; without lines, the last commit that changed the
-   * file. Empty if the file or the lines are not at the end of the range.
+   * The commits of a range that wrote these lines of a file last, the one with the most lines first. Without `lines`: the last commit that
+   * changed the file. Empty if the file or the lines do not exist at the end of the range.
    */
   async authors(
     range: string,
@@ -302,7 +302,8 @@ export class Git {
     lines: { from: number; to: number } | null,
   ): Promise<{ commit: string; lines: number }[]> {
     if (lines === null) {
-      const { stdout } = await this.run(['log', '-1', '--format=%H', range, '--', path])
+      // A check may name any path. Git refuses one outside the repository, and an empty one.
+      const { stdout } = await this.run(['log', '-1', '--format=%H', range, '--', path], { accept: [128] })
       return stdout.trim() === '' ? [] : [{ commit: stdout.trim(), lines: 1 }]
     }
     const at = ['-L', `${lines.from},${lines.to}`]
@@ -329,7 +330,7 @@ export class Git {
 
   /** The patch between two trees or commits, for people to read. */
   async patch(...range: readonly string[]): Promise<string> {
-    // git reads attributes from the work tree, where an agent may have written some. This folder has none.
+    // git reads attributes from the work tree, and an agent may have written some there. This folder has none.
     const env = { ...PATCH_ENV, GIT_WORK_TREE: this.own }
     return (await this.run(patchArguments(range), { env, directory: this.own })).stdout
   }
@@ -366,7 +367,16 @@ export class Git {
 
   /** `depth` as options of `git fetch`. */
   async fetch(remote: Remote, wanted: readonly string[], depth: readonly string[]): Promise<GitResult> {
-    const args = ['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', ...depth, remote.url, ...wanted]
+    const args = [
+      'fetch',
+      '--quiet',
+      '--no-tags',
+      '--no-write-fetch-head',
+      ...depth,
+      '--end-of-options',
+      remote.url,
+      ...wanted,
+    ]
     return this.#onRemote(remote, args)
   }
 
@@ -389,9 +399,24 @@ export class Git {
     })
   }
 
-  /** Packs the objects that `commit` reaches and `base` does not; `start` is the prefix of the files. Returns the pack's name. */
-  async packBetween(commit: string, base: string | null, start: string): Promise<string> {
+  /**
+   * Packs the objects that `commit` reaches and `base` does not; `start` is the prefix of the files. Returns the pack's name.
+   * `objects`: the folder of objects that `start` is in, if it is not this repository's. git moves a finished pack there from its own
+   * folder of objects, which fails if that is on another file system.
+   */
+  async packBetween(
+    commit: string,
+    base: string | null,
+    start: string,
+    objects: string | null = null,
+  ): Promise<string> {
     const input = base === null ? `${commit}\n` : `${commit}\n^${base}\n`
-    return (await this.run(['pack-objects', '--revs', '--quiet', start], { input })).stdout.trim()
+    const source = join(this.clone.commonDir, 'objects').replace(/["\\]/g, '\\$&')
+    const env =
+      objects === null
+        ? {}
+        : { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${source}"` }
+    const args = ['pack-objects', '--revs', '--quiet', start]
+    return (await this.run(args, { input, env })).stdout.trim()
   }
 }

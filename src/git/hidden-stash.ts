@@ -1,4 +1,4 @@
-// Puts a person's stash out of reach while a session runs in their checkout: an honest `git stash pop` of an agent would take it, and
+// Puts a person's stash out of reach while a session runs in their checkout. An agent's well-meant `git stash pop` would apply it, and
 // Ralph would commit it. Each entry stays a ref, so no garbage collection removes it, and a later run restores it after a kill.
 import { cloneRef, cloneRefs } from './clone-refs.ts'
 import type { Git } from './git.ts'

@@ -1,6 +1,6 @@
 // Separates ignored files by what made them. Sessions and gates share the files from before the run and from `prepare`. Files of
 // sessions are hidden from gates: they are not in the commit, so no gate may be green because of them. Files of gates are hidden
-// from sessions.
+// from sessions, and files of earlier sessions from a story's candidates.
 import { chmodSync, lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import type { IgnoredWork } from '../engine/model/ports.ts'
@@ -10,7 +10,7 @@ import { FileStash } from './file-stash.ts'
 
 /** File stats by git's path; null for a folder. */
 type Stamps = ReadonlyMap<string, Stats | null>
-type StashName = 'session' | 'gates' | 'changed'
+type StashName = 'session' | 'gates' | 'changed' | 'earlier'
 type IgnoredListing = { stamps: Stamps; entries: readonly string[] }
 
 export class IgnoredFiles {
@@ -25,23 +25,28 @@ export class IgnoredFiles {
   readonly #madeByGates = new Set<string>()
 
   /**
-   * `own`: a folder of Ralph on the same file system. `list`: the ignored files of the tree at `top` as git lists them; a folder of
-   * only ignored files is one entry that ends in `/`. If there are more than `maxPaths` files, they are not separated, as reading
-   * their stats would take too long.
+   * `own`: a folder of Ralph on the same file system. `list`: the ignored files of the tree at `top` as git lists them. A folder of
+   * only ignored files is one entry that ends in `/`. More than `maxPaths` files are not separated, since reading their stats would
+   * take too long.
    */
   constructor(top: string, own: string, list: () => Promise<string[]>, maxPaths = 300_000) {
     this.#top = top
     this.#maxPaths = maxPaths
     this.#list = list
     const stash = (name: StashName) => new FileStash(own, name)
-    this.#stashes = { session: stash('session'), gates: stash('gates'), changed: stash('changed') }
+    this.#stashes = {
+      session: stash('session'),
+      gates: stash('gates'),
+      changed: stash('changed'),
+      earlier: stash('earlier'),
+    }
   }
 
   /** Notes the shared files. Call it before any session or gate runs. First restores the files of a killed run. */
   async remember(): Promise<void> {
     if (this.#isRemembered) return
     this.#isRemembered = true
-    await this.restoreAll()
+    await this.#restoreOfLastSession()
     this.#shared = await this.#look()
     this.#fromBefore = this.#shared?.entries ?? []
   }
@@ -87,6 +92,19 @@ export class IgnoredFiles {
     await this.#putBack('session')
   }
 
+  /** Moves the files of earlier sessions out of the tree, until the run ends. So every candidate of a story begins the same. */
+  async forCandidate(): Promise<void> {
+    const seen = this.#shared === null ? null : await this.#look()
+    if (this.#shared === null || seen === null) return
+    const { earlier } = this.#stashes
+    for (const path of compare(this.#shared.stamps, seen.stamps).made) {
+      const place = await resolveInTree(this.#top, path)
+      // Files with other names in the same folder are kept as well: one of them may be a person's.
+      if (place !== null) await earlier.putBack(path, place, false)
+      await earlier.take(place, path)
+    }
+  }
+
   /** Removes the files of gates, so that the gates can run again as at first. */
   async forGatesAgain(): Promise<void> {
     const seen = this.#shared === null ? null : await this.#look()
@@ -105,6 +123,11 @@ export class IgnoredFiles {
 
   /** Puts all files back into the tree. */
   async restoreAll(): Promise<void> {
+    await this.#restoreOfLastSession()
+    await this.#putBack('earlier')
+  }
+
+  async #restoreOfLastSession(): Promise<void> {
     await this.#putBackChanged()
     for (const name of ['session', 'gates'] as const) await this.#putBack(name)
     this.#madeByGates.clear()

@@ -2,7 +2,8 @@
 // other's work. A lane's git sees its own common directory instead, with a copy of the clone's refs and the clone's objects.
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { readRegularFile } from '../system/files.ts'
+import { readRegularFile, removeSync } from '../system/files.ts'
+import { HELD } from './clone.ts'
 import { cloneRefs } from './clone-refs.ts'
 import type { Git } from './git.ts'
 import { HIDDEN_STASH } from './hidden-stash.ts'
@@ -13,9 +14,13 @@ import { SYMBOLIC_PREFIX } from './refs.ts'
 /** Files that git reads in a common directory, besides configuration and refs. */
 const COPIED = ['info/exclude', 'info/attributes', 'shallow']
 
-/** Makes `folder` the common directory of the linked work tree at `top`. `git`: of the clone that the work tree is linked to. */
-export async function giveOwnRefs(git: Git, top: string, folder: string): Promise<void> {
+/**
+ * Makes `folder` the common directory of the linked work tree at `top`, with the clone's refs as they are now. `git`: of the clone that the
+ * work tree is linked to. `states`: the prefix of refs with states of runs, which no session needs.
+ */
+export async function giveOwnRefs(git: Git, top: string, folder: string, states: string): Promise<void> {
   const { clone } = git
+  for (const name of ['refs', 'packed-refs', 'logs']) removeSync(join(folder, name))
   for (const name of ['info', 'objects/info', 'refs']) await mkdir(join(folder, name), { recursive: true })
   await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/ralph-unborn\n')
   await writeFile(join(folder, 'config'), configOf(clone))
@@ -25,13 +30,14 @@ export async function giveOwnRefs(git: Git, top: string, folder: string): Promis
     if (isThere) await copyFile(join(clone.commonDir, name), join(folder, name))
   }
   const refs = [...(await cloneRefs(git))].filter(
-    ([ref, at]) => isCopied(ref) && !at.startsWith(SYMBOLIC_PREFIX),
+    ([ref, at]) => isCopied(ref, states) && !at.startsWith(SYMBOLIC_PREFIX),
   )
   const input = refs.map(([ref, at]) => `create ${ref}\0${at}\0`).join('')
   await git.run(['update-ref', '--stdin', '-z'], { input, env: { GIT_DIR: folder } })
   const link = (await readRegularFile(join(top, '.git')))?.toString('utf8') ?? ''
   const gitDir = resolve(top, link.replace(/^gitdir: /, '').trimEnd())
   await writeFile(join(gitDir, 'commondir'), `${folder}\n`)
+  removeSync(join(gitDir, 'logs'))
 }
 
 /** Copies the commits that a session made into the clone's objects: the message of its commit may become the story's. */
@@ -55,6 +61,6 @@ ${format}[include]
 `
 }
 
-function isCopied(ref: string): boolean {
-  return ref !== 'refs/stash' && !ref.startsWith(HIDDEN_STASH)
+function isCopied(ref: string, states: string): boolean {
+  return ref !== 'refs/stash' && ![HIDDEN_STASH, HELD, states].some((prefix) => ref.startsWith(prefix))
 }

@@ -30,8 +30,8 @@ export type PushResult =
   | { kind: 'rejected' | 'stale' | 'unknown-token'; answer: string }
 
 /**
- * `compared`: a ref that stays as it is. git reads all refs before it pushes, and so tells in the same requests whether that one
- * is at the given commit, which this clone has to have.
+ * `compared`: a ref that stays unchanged. git reads all refs before it pushes, so the same requests show whether that ref is at the
+ * given commit. This clone must have that commit.
  */
 export async function push(
   git: Git,
@@ -120,7 +120,7 @@ export class InitialRefs {
     return new Map([...(await this.#found)].filter(([ref]) => matchesPattern(pattern, ref)))
   }
 
-  /** The value of a ref in the first answer, also after `end`; null if the ref was not requested, or the answer is older than a minute. */
+  /** The value of a ref in the first answer, also after `end`. Null if the ref was not requested or the answer is over a minute old. */
   async answer(ref: string): Promise<{ at: string | null } | null> {
     if (this.#now() - this.#askedAt > ANSWER_HOLDS_MS) return null
     if (this.#found === null || !this.#patterns.some((one) => matchesPattern(one, ref))) return null
@@ -159,8 +159,8 @@ const ASIDE =
 const MAX_REFUSAL = 1000
 
 /**
- * The remote's reasons in one line of at most a thousand characters, and the refs that it refused; without hints, progress, and git's own
- * line with the URL. `what`: named if the answer has no ref. The text is the remote's: it is not redacted and not escaped here.
+ * The remote's reasons and the refs that it refused, in one line of at most a thousand characters. Hints, progress and git's own line
+ * with the URL are left out. `what`: named if the answer has no ref. The remote's text is neither redacted nor escaped here.
  */
 export function describeRefusal(answer: string, what: string): string {
   const lines = answer.split('\n').filter((line) => !/^To \S+$/.test(line))

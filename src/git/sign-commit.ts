@@ -13,7 +13,10 @@ export type Signer = (commit: Buffer) => Promise<Buffer>
 
 export class SigningError extends Error {}
 
-/** A key for ssh-keygen: its text, or the file that git's `user.signingkey` names. That may be a public key, if an ssh-agent has the other half. */
+/**
+ * A key for ssh-keygen: its text, or the file that git's `user.signingkey` names. It may be a public key if an ssh-agent has the private
+ * one.
+ */
 export type SshKey = { text: string } | { file: string }
 
 type Environment = Readonly<Record<string, string>>

@@ -14,9 +14,9 @@ const EXTENDED = 0x4000
 const NAME_LENGTH = 0xfff
 
 /**
- * An index without the stat data of files that changed at `from` (seconds) or later, so that git reads these files again; null if it
- * has none. git compares times in whole seconds. It would miss a second change of the same size in the same second if someone set
- * the file's mtime back.
+ * An index without the stat data of files that changed at `from` (seconds) or later, so that git reads these files again. Null if there
+ * are no such files. git compares times in whole seconds. It would miss a second change of the same size in the same second if someone
+ * set the file's mtime back.
  */
 export function withoutRecentStats(index: Buffer, idLength: number, from: number): Buffer | null {
   if (index.toString('latin1', 0, 4) !== 'DIRC' || ![2, 3].includes(index.readUInt32BE(4))) return null

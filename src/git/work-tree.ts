@@ -265,7 +265,7 @@ export class WorkTree {
     await this.#checkOutAnew(await storedDifferently(this.git, files))
   }
 
-  /** The bytes of a regular file of the tree; null for anything else, and if it is larger or a link above it leads out of the tree. */
+  /** The bytes of a regular file of the tree. Null for anything else, for a larger file, or if a link above it leads out of the tree. */
   async bytesAt(path: string, maxBytes: number): Promise<Buffer | null> {
     const place = await resolveInTree(this.top, path)
     return place === null ? null : readRegularFileSync(place, maxBytes)

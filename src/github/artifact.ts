@@ -9,7 +9,7 @@ const SERVICE = '/twirp/github.actions.results.api.v1.ArtifactService'
 /** A job's access to the results service. It is never in the environment of an untrusted program. */
 export type Runtime = { token: string; url: string; run: string; job: string }
 
-/** Null where there is no such service: on GitHub Enterprise Server, and outside of a job. */
+/** Null if there is no such service: on GitHub Enterprise Server, and outside of a job. */
 export function runtimeOf(env: Readonly<Record<string, string>>): Runtime | null {
   const {
     ACTIONS_RUNTIME_TOKEN: token = '',
@@ -43,7 +43,7 @@ function scopeOf(token: string): string {
 const Created = z.object({ ok: z.literal(true), signed_upload_url: z.string() })
 const Finalized = z.object({ ok: z.literal(true), artifact_id: z.union([z.string(), z.number()]) })
 
-/** Uploads a file; gives the artifact's id. A name can be used once in a run. Throws where the service refuses it. */
+/** Uploads a file; gives the artifact's id. A name can be used once in a run. Throws if the service refuses it. */
 export async function uploadArtifact(
   runtime: Runtime,
   name: string,
@@ -90,7 +90,7 @@ export function readAnswer<T>(schema: z.ZodMiniType<T>, action: string, answer: 
   throw new Error(`${action} got an answer that Ralph cannot read: the service may be another version`)
 }
 
-/** Throws where the answer is not a success; the error names neither address nor token. */
+/** Throws if the answer is not a success; the error names neither address nor token. */
 export async function fetchOk(url: URL, action: string, request: RequestInit): Promise<Response> {
   const answer = await fetch(url, { ...request, redirect: 'error' })
   if (answer.ok) return answer

@@ -7,7 +7,7 @@ import type { CacheEntry, FileCache } from '../engine/model/ports.ts'
 import { fetchOk, hasResults, readAnswer } from './artifact.ts'
 
 const SERVICE = '/twirp/github.actions.results.api.v1.CacheService'
-/** The most bytes of an entry. A longer one is refused, because any job of the repository may have written it. */
+/** The maximum number of bytes of an entry. A longer one is refused, because any job of the repository may have written it. */
 const MAX_BYTES = 2_000_000_000
 const TOO_LONG = 'the entry is longer than 2 GB'
 
@@ -20,7 +20,7 @@ const FoundAnswer = z.object({
 const CreatedAnswer = z.object({ ok: z.literal(true), signed_upload_url: z.string() })
 const FinalizedAnswer = z.object({ ok: z.literal(true) })
 
-/** Null where there is no such service: on GitHub Enterprise Server, and outside of a job. */
+/** Null if there is no such service: on GitHub Enterprise Server, and outside of a job. */
 export function openCache(env: Readonly<Record<string, string | undefined>>): FileCache | null {
   const {
     ACTIONS_RUNTIME_TOKEN: token = '',

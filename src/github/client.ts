@@ -94,7 +94,7 @@ function addRateLimitHeaders(response: Response): Response {
   return new Response(response.body, { status, statusText, headers })
 }
 
-/** How long to wait for a rate limit, seconds; a minute where the response does not name a time. */
+/** How long to wait for a rate limit, seconds; a minute if the response does not name a time. */
 function waitSeconds(headers: Readonly<Record<string, unknown>>, now: number): number {
   const after = String(headers['retry-after'] ?? '').trim()
   const reset = headers['x-ratelimit-remaining'] === '0' ? headers['x-ratelimit-reset'] : undefined
@@ -115,7 +115,7 @@ export function rateLimitedUntil(error: unknown, now: number): number | null {
 }
 
 /**
- * The pages of a listing, until GitHub names no next one. Octokit's `paginate` ends without an error where GitHub answers 409, as
+ * The pages of a listing, until GitHub names no next one. Octokit's `paginate` ends without an error if GitHub answers 409, as
  * for a repository without commits; things that exist would then be created again.
  */
 export async function* pagesOf<T>(

@@ -26,7 +26,7 @@ export class Conversation implements QueuePort {
   readonly #github: GitHub
   /** Permissions by login, for one reading of the comments only: a permission may be taken away during a long job. */
   readonly #permissions = new Map<string, boolean>()
-  /** The etag of the last reading of comments; null where some of them are not handled yet. */
+  /** The etag of the last reading of comments; null if some of them are not handled yet. */
   #etag: string | null = null
   #self: string | null = null
 
@@ -105,7 +105,7 @@ export class Conversation implements QueuePort {
     await api.rest.issues.createComment({ ...repo, issue_number: pull, body, ...NO_RETRIES })
   }
 
-  /** Looks up whether a person has write permission; anything but a clear yes is a no. Throws where GitHub does not answer. */
+  /** Looks up whether a person has write permission; anything but a clear yes is a no. Throws if GitHub does not answer. */
   async mayWrite(login: string): Promise<boolean> {
     const cached = this.#permissions.get(login)
     if (cached !== undefined) return cached
@@ -156,7 +156,7 @@ export class Conversation implements QueuePort {
     return { ...comment, login, body, type: 'User' }
   }
 
-  /** Comments after the last one that was handled; none where nothing has changed since. */
+  /** Comments after the last one that was handled; none if nothing has changed since. */
   async #listNew(pull: number, after: number): Promise<Comment[]> {
     const comments: Comment[] = []
     for (let page = 1; ; page++) {
@@ -177,7 +177,7 @@ export class Conversation implements QueuePort {
     return comments.filter((comment) => comment.id > after).sort((one, other) => one.id - other.id)
   }
 
-  /** Null where nothing changed since the last reading. */
+  /** Null if nothing changed since the last reading. */
   async #fetchPage(pull: number, page: number) {
     try {
       const { data, headers } = await this.#github.api.rest.issues.listComments({
@@ -277,7 +277,7 @@ export class Conversation implements QueuePort {
   }
 }
 
-/** The text of a button's comment: who pressed it, and the command. */
+/** The text of a button's comment: the command, and the login of the person who pressed the button. */
 export function pressedComment(login: string, name: 'retry' | 'skip', storyId: string): string {
   return `<!-- ralph:button:${login} -->\n/ralph ${name} ${storyId}\n\n<sub>Pressed on the check of the story.</sub>\n`
 }

@@ -43,8 +43,8 @@ function isUnknownParameter(error: unknown): boolean {
 const FOLDER = '.github/workflows/'
 
 /**
- * The file of the workflow called `name`, for runners that do not name the file (act, other forges); else ralph.yml where the default
- * branch has it; else null.
+ * The file of the workflow called `name`, for runners that do not name the file (act, other forges). Otherwise ralph.yml if the default
+ * branch has it, else null.
  */
 export async function findWorkflow({ api, repo, place }: GitHub, name: string): Promise<string | null> {
   // The name of a workflow without a name is its path.
@@ -87,7 +87,7 @@ function dispatchErrorMessage(status: number | null, workflow: string, message: 
   return `${workflow} could not be dispatched${fix === undefined ? `: ${message}` : ` (${message}): ${fix}`}`
 }
 
-/** A run of a workflow; null where GitHub does not answer. A run that was deleted counts as completed. */
+/** A run of a workflow; null if GitHub does not answer. A run that was deleted counts as completed. */
 export async function findWorkflowRun({ api, repo, warn }: GitHub, id: number): Promise<HolderRun> {
   try {
     const { data } = await api.rest.actions.getWorkflowRun({ ...repo, run_id: id })

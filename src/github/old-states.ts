@@ -6,7 +6,7 @@ const DAY_MS = 24 * 60 * 60_000
 /** How long a state is kept after its pull request was merged or closed. Until then the run can continue. */
 export const KEEP_MS = 30 * DAY_MS
 const HOUR_MS = 60 * 60_000
-/** The most pull requests that one job looks up. The schedule is hourly, and each hour begins with other ones. */
+/** The maximum number of pull requests that one job looks up. The schedule is hourly, and each hour begins with other ones. */
 const MAX_LOOKUPS = 30
 
 /**
@@ -36,15 +36,18 @@ function lastUsed({ job, lease }: State): number {
   return Math.max(job.startedAt, lease?.expiresAt ?? 0)
 }
 
-/** When the pull request was merged or closed; null if it is open, or gone. */
-async function closedAt({ api, repo, warn }: GitHub, pull: number): Promise<number | null | 'refused'> {
+/** When the pull request was merged or closed, epoch milliseconds; null if it is open, or gone. Warns if GitHub refuses. */
+export async function closedAt(
+  { api, repo, warn }: GitHub,
+  pull: number,
+): Promise<number | null | 'refused'> {
   try {
     const { data } = await api.rest.pulls.get({ ...repo, pull_number: pull })
     return data.closed_at === null ? null : Date.parse(data.closed_at)
   } catch (error) {
     if (httpStatusOf(error) === 404) return null
     const fix = isForbidden(error) ? '; the job needs permissions: pull-requests: read' : ''
-    warn(`no old state was deleted: ${githubMessage(error)}${fix}`)
+    warn(`the pull request #${pull} could not be looked up: ${githubMessage(error)}${fix}`)
     return 'refused'
   }
 }

@@ -63,8 +63,8 @@ export class Checks {
   }
 
   /**
-   * Posts or updates checks on a commit, or statuses if checks are refused. After one failure the others are still posted; after two
-   * in a row no more. Throws the first error.
+   * Posts or updates checks on a commit, or statuses if checks are refused. It continues after one failure, and stops after two in a row.
+   * Throws the first error.
    */
   async post(sha: string, checks: readonly Check[]): Promise<void> {
     await runEach(checks, (check) =>
@@ -215,7 +215,7 @@ export class Checks {
     return this.#app === null || this.#app === 'github-actions' ? {} : { actions: [...actions] }
   }
 
-  /** Updates a check; null where it no longer exists. */
+  /** Updates a check; null if it no longer exists. */
   async #update(before: Posted | undefined, content: object): Promise<number | null> {
     if (before === undefined) return null
     try {

@@ -90,8 +90,8 @@ export async function openPull(github: GitHub, pullRequest: PullRequest, isLastT
 }
 
 /**
- * Whether a pull request was merged, and with what: the `whole` of the branch until the commit `head`, or a `part` of it, if the branch
- * has moved on since. Null if it was not merged, or if GitHub does not say.
+ * How much of a pull request was merged. `whole`: the branch up to the commit `head`. `part`: less, because the branch has moved since.
+ * Null if it was not merged, or if GitHub does not say.
  */
 export async function findMerge(
   { api, repo, warn }: GitHub,
@@ -126,7 +126,7 @@ export async function updatePull(
   await api.rest.pulls.update({ ...repo, pull_number: number, ...change })
 }
 
-/** Sets Ralph's labels to exactly `labels`; other labels stay. `pull.labels`: its labels now. False where the token may not do this. */
+/** Sets Ralph's labels to exactly `labels`; other labels stay. `pull.labels`: its labels now. False if the token may not do this. */
 export async function setLabels(
   { api, repo }: GitHub,
   pull: Pull,
@@ -150,8 +150,8 @@ export async function setLabels(
   }
 }
 
-// A seal (a comment with digests) follows Ralph's part of a pull request's text. It shows whether title and text are unchanged since
-// Ralph wrote them, so text that people wrote is never overwritten, even after a job that died or a state that was lost.
+// A seal (a comment with digests) follows Ralph's part of a pull request's text. It shows whether title and text are unchanged since Ralph
+// wrote them. So people's text is never overwritten, even after a job that died or a state that was lost.
 
 /** Title and text as they are on GitHub. */
 export type PullText = { title: string; body: string }
@@ -194,7 +194,7 @@ function withSeal(feature: string, title: string | null, text: string): string {
   return `${text}${seal(feature, title === null ? TITLE_OF_PEOPLE : digest(title), digest(text))}`
 }
 
-/** Written instead of the title's digest where a person has changed the title. */
+/** Written instead of the title's digest if a person has changed the title. */
 const TITLE_OF_PEOPLE = 'people'
 
 function seal(feature: string, title: string, text: string): string {

@@ -33,7 +33,7 @@ export function issueQuery(text: string, path = '--from'): IssueQuery | null {
 }
 
 /**
- * The issues as JSON, with the field names of the API. `title`: of the milestone. `authors`: logins, each once. Throws UserError where
+ * The issues as JSON, with the field names of the API. `title`: of the milestone. `authors`: logins, each once. Throws UserError if
  * there are no issues.
  */
 export async function readIssues(

@@ -16,7 +16,9 @@ import { continuedComment, issueReply } from '../report/replies.ts'
 import { stickyComment } from '../report/sticky-comment.ts'
 import { type Facts, type Note, type View, viewOf } from '../report/view.ts'
 import { resolvesWithin } from '../system/within.ts'
+import { type AutoMerge, disableAutoMerge, enableAutoMerge } from './auto-merge.ts'
 import { type GitHub, githubMessage } from './client.ts'
+import { collisionsOf } from './collisions.ts'
 import type { Conversation } from './conversation.ts'
 import { type AnswerContext, answerCorrections } from './corrections/answer-corrections.ts'
 import type { Checks } from './post-checks.ts'
@@ -42,6 +44,7 @@ type ReporterOptions = {
   conversation: Conversation
   checks: Checks
   pullRequest: 'draft' | 'ready' | 'none'
+  autoMerge: boolean
   limits: Limits
   /** `agents-md: section`. */
   agentsSection: boolean
@@ -81,6 +84,10 @@ export class GitHubReporter implements Observer, PullRequestPort {
   #isReported = true
   /** The project's red checks, as they were read last, in words. */
   #redChecks: string | null = null
+  /** Other pull requests of Ralph that change the same files. */
+  #collisions: readonly Note[] = []
+  /** What became of `auto-merge: true`. */
+  #autoMerge: AutoMerge | null = null
   /** What the stories changed, as it was last looked up. */
   #changes: NonNullable<Facts['changes']> = {}
   #isMerged = false
@@ -110,10 +117,15 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const { github, runUrl, limits, agentsSection, earlier, redact } = this.#options
     const { place } = github
     const note = this.#noPullReason
-    const own = this.#redChecks === null ? [] : [this.#redChecks]
+    const own = [this.#redChecks, this.#autoMerge?.note ?? null].filter((one) => one !== null)
     const notes = [...own, ...this.#options.notes()].map(redact)
     const situation = ownSituation(state)
-    const since = this.#isMerged ? { since: 'merged' as const } : {}
+    const isAutoMerged = this.#autoMerge?.isOn === true
+    const since = this.#isMerged
+      ? { since: 'merged' as const }
+      : isAutoMerged
+        ? { since: 'auto-merge' as const }
+        : {}
     const facts = {
       repositoryUrl: repositoryUrl(place),
       runUrl,
@@ -121,7 +133,9 @@ export class GitHubReporter implements Observer, PullRequestPort {
       agentsSection,
       now: Date.now(),
       compareUrl: note === null ? null : compareUrl(place, state.base.branch, state.branch),
-      notes: note === null ? notes : [{ ...note, text: redact(note.text) }, ...notes],
+      notes: [...(note === null ? [] : [note]), ...this.#collisions]
+        .map((one) => (typeof one === 'string' ? redact(one) : { ...one, text: redact(one.text) }))
+        .concat(notes),
       annotations,
       changes: this.#changes,
       earlier,
@@ -159,7 +173,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   /**
-   * Finds or opens the pull request at once where the state has none, because commands are read from it. Everything else (check,
+   * Finds or opens the pull request at once if the state has none, because commands are read from it. Everything else (check,
    * comment, a known pull request) is posted when the next iteration or step begins.
    */
   async opened(state: State, isNew = false): Promise<GithubIds> {
@@ -167,6 +181,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     this.#headSha = state.published
     const known = this.#withFoundIds(state)
     this.#isFound = known.github.pull === null
+    await this.#stopAutoMerge(known)
     const github = this.#isFound ? await this.#withPull(known, isNew) : known.github
     this.#unposted = { ...known, github }
     return github
@@ -230,6 +245,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     await this.#readChanges(known)
     // Looked up before the checks are posted, because checks and comment name the next action.
     if (conclusion.outcome === 'complete') this.#isMerged = await this.merged(known)
+    if (conclusion.outcome !== 'continued') await this.#readCollisions()
     if (state.published !== null) await this.#postAll(known, state.published, conclusion)
     if (known.github.pull !== null && this.#options.pullRequest !== 'none')
       await this.#refresh(known, conclusion.outcome === 'complete')
@@ -329,8 +345,10 @@ export class GitHubReporter implements Observer, PullRequestPort {
     this.#headSha = sha
     // A story's check belongs on a commit that holds its code.
     const stories = state.green === sha ? storiesToPost(state, outcome === 'continued') : []
-    const found = await this.#attempt('no places could be found for the checks', {}, () =>
-      places(mapTexts(state, this.#options.redact)),
+    const found = await this.#attempt(
+      'the lines for the annotations of the checks could not be found',
+      {},
+      () => places(mapTexts(state, this.#options.redact)),
     )
     const view = this.view(state, found)
     const rollup = rollupCheck(view)
@@ -351,7 +369,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return { ...check, title: redact(check.title), summary: redact(check.summary), text: redact(check.text) }
   }
 
-  /** The ids of the state with those of the pull request, which is opened or adopted where possible. */
+  /** The ids of the state with those of the pull request, which is opened or adopted if possible. */
   #withPull(state: State, isNew = false): Promise<GithubIds> {
     return this.#attempt('the pull request could not be opened', state.github, () =>
       this.#ensurePull(state, isNew),
@@ -366,7 +384,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     this.#pull = isNew ? null : await findPull(ralphGithub, branch)
     const github = this.#pull === null ? await this.#withoutMerged(state) : state.github
     if (this.#pull === null && github.pull !== null) {
-      const text = 'Its pull request is no longer open; Ralph opens no second one.'
+      const text = 'Its pull request is no longer open, and Ralph does not open a second one.'
       const url = github.pullUrl ?? pullUrl(ralphGithub.place, github.pull)
       this.#noPullReason = { text, link: { name: `pull request ${github.pull}`, url } }
       return github
@@ -388,7 +406,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return { ...github, comment, pull: number, pullUrl: url }
   }
 
-  /** The summary on an earlier pull request would say for ever that Ralph is at work. */
+  /** The summary on an earlier pull request would always say that Ralph is at work. */
   async #leaveEarlier({ feature, github: { pull, comment } }: State, number: number): Promise<void> {
     if (pull === null || comment === null || pull === number) return
     const body = continuedComment(feature, number)
@@ -398,8 +416,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
   }
 
   /**
-   * The ids without those of a merged pull request, if the base lacks what came after that merge: it needs a pull request and a summary of
-   * its own. That one may have been opened and merged already: a job's last report is not in the state.
+   * The ids without those of a merged pull request, if the base lacks later commits: they need another pull request and summary. That pull
+   * request may have been opened and merged already, since a job's last report is not in the state.
    */
   async #withoutMerged({ github, branch, published }: State): Promise<GithubIds> {
     const { github: ralphGithub } = this.#options
@@ -447,9 +465,36 @@ export class GitHubReporter implements Observer, PullRequestPort {
     })
     await this.#label(this.view(state))
     const open = this.#pull
-    if (!isComplete || open?.draft !== true || this.#options.pullRequest !== 'draft') return
-    await this.#attempt('the pull request could not be made ready for review', undefined, () =>
-      makeReady(publisher, open),
+    if (!isComplete || open === null) return
+    if (open.draft && this.#options.pullRequest === 'draft')
+      await this.#attempt('the pull request could not be made ready for review', undefined, () =>
+        makeReady(publisher, open),
+      )
+    await this.#startAutoMerge(state, open)
+  }
+
+  /** A job that works on the pull request of a complete run: nothing may be merged meanwhile. */
+  async #stopAutoMerge({ github: { pull } }: State): Promise<void> {
+    const { autoMerge, publisher } = this.#options
+    if (!autoMerge || pull === null) return
+    await this.#attempt('auto-merge could not be turned off', undefined, () =>
+      disableAutoMerge(publisher, pull),
+    )
+  }
+
+  async #readCollisions(): Promise<void> {
+    const pull = this.#pull
+    if (pull === null || this.#isMerged || this.#options.pullRequest === 'none') return
+    this.#collisions = await this.#attempt('other pull requests could not be compared', [], () =>
+      collisionsOf(this.#options.github, pull),
+    )
+  }
+
+  async #startAutoMerge({ base, published: head }: State, { number }: Pull): Promise<void> {
+    const { autoMerge, publisher } = this.#options
+    if (!autoMerge || head === null || this.#isMerged) return
+    this.#autoMerge = await this.#attempt('auto-merge could not be turned on', null, () =>
+      enableAutoMerge(publisher, number, { head, base: base.branch }),
     )
   }
 }

@@ -16,7 +16,7 @@ export class StateRefs {
     this.#prefix = `${namespace.replace(/^refs\//, '')}/`
   }
 
-  /** The commit of every state, by folder; null where nothing has changed since the last poll. Throws errors of the API. */
+  /** The commit of every state, by folder; null if nothing has changed since the last poll. Throws errors of the API. */
   async poll(): Promise<Map<string, string> | null> {
     const { api, repo } = this.#github
     try {

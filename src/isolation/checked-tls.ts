@@ -18,8 +18,8 @@ export type TlsRules = {
 }
 
 /**
- * Passes a client's bytes on. Fails before the first byte of a hello that is not permitted. A second hello answers a server that wants
- * other keys (RFC 8446, 4.1.4), and other records may come before it, so every record is looked at.
+ * Passes a client's bytes on. Fails before the first byte of a hello that is not permitted. A client sends a second hello if the server
+ * wants other keys (RFC 8446, 4.1.4). Other records may come before it, so every record is examined.
  */
 export function checkedTls({ permits, allowsOther }: TlsRules): Transform {
   let pending: Buffer = Buffer.alloc(0)

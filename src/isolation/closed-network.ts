@@ -1,5 +1,5 @@
-// Closes the network, except for loopback, to one user of the machine: by the kernel's owner rules (nftables) or, if there are
-// none, by a network namespace that its programs are started in.
+// Closes the network, except for loopback, to one user of the machine. The kernel's owner rules (nftables) do this. If there are none,
+// the user's programs start in their own network namespace.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -40,7 +40,7 @@ export async function closeNetwork(whose: RestrictedUser): Promise<ClosedNetwork
   }
   throw new UserError({
     path: 'network',
-    found: `this kernel lets root close a user's network neither with owner rules (${failures[0]}) nor with a namespace (${failures[1]}).`,
+    found: `this kernel does not let root close a user's network, either with owner rules (${failures[0]}) or with a namespace (${failures[1]}).`,
     expected: '',
     fix: 'install nftables or iproute2 (in a container with --cap-add=NET_ADMIN), or write network: open',
   })
@@ -52,8 +52,8 @@ const RESOLVERS = '127.0.0.11, 127.0.0.53, 127.0.0.54'
 /**
  * The rules hold for the whole job, as the kernel takes 10 ms and more to switch them. A socket belongs to the user and group that
  * made it, and no program joins a group without privileges. Packets of closed sockets match nothing and pass: they are the rest of
- * what others sent. DNS is closed on loopback too, as names that are looked up could carry data out. Each packet is judged twice: as
- * the program addressed it, before rules of others redirect it (as a container's resolver does), and as it is delivered.
+ * what others sent. DNS is closed on loopback as well, since a name that is looked up could carry data out. Each packet is judged
+ * twice: as the program addressed it, and as it is delivered. Rules of others may redirect it in between, as a container's resolver does.
  */
 const RULES = (uid: number, openGid: number) => `table inet ralph_${uid} {
   chain closed {

@@ -22,8 +22,7 @@ export async function openConnectProxy(allowed: readonly string[]) {
     return false
   }
   const lets = (host: string, port: number): boolean =>
-    // The allow-list has names: a bare IP address matches none.
-    (isIP(host) === 0 && isAllowed(allowed, host, port)) || refuse(`${host.slice(0, MAX_HOST)}:${port}`)
+    isAllowed(allowed, host, port) || refuse(`${host.slice(0, MAX_HOST)}:${port}`)
   const track = (socket: Duplex): void => {
     open.add(socket)
     socket.on('close', () => open.delete(socket)).on('error', () => socket.destroy())
@@ -40,7 +39,11 @@ export async function openConnectProxy(allowed: readonly string[]) {
     track(target)
     // The client chooses its server within the tunnel, and many share an address.
     const checked = checkedTls({
-      permits: (name) => (name === null ? refuse(`no name in TLS to ${host}:${port}`) : lets(name, port)),
+      // At an address that the list names, TLS has no name to ask for.
+      permits: (name) => {
+        if (name !== null) return lets(name, port)
+        return isIP(host) !== 0 || refuse(`no name in TLS to ${host}:${port}`)
+      },
       allowsOther: port !== HTTPS_PORT,
     })
     checked.once('error', () => client.end(UNRECOGNIZED_NAME))

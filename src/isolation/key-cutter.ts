@@ -8,14 +8,14 @@ const SHORTEST_KEY = 8
 /** The same for a part of a key: a key that people made up (`my-local-key`) is masked whole or not at all. */
 const SHORTEST_BEGINNING = 16
 
-/** The key as it is, URL-encoded, and as in JSON. */
+/** The key unchanged, URL-encoded, and as in JSON. */
 function formsOf(key: string): Buffer[] {
   if (key.length < SHORTEST_KEY) return []
   const forms = new Set([key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)])
   return [...forms].map((form) => Buffer.from(form))
 }
 
-/** Bytes of a key that count as the key: an agent may choose the length at which a server cuts its page, so half a key is masked as well. */
+/** How many bytes of a key count as the key. An agent may choose where a server cuts its page, so half a key is masked as well. */
 const minimumMatch = ({ length }: Buffer) =>
   Math.min(length, Math.max(SHORTEST_BEGINNING, Math.ceil(length / 2)))
 

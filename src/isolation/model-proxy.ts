@@ -31,7 +31,10 @@ export type ModelProxy = AsyncDisposable & {
   onChange: UsageMeter['onChange']
 }
 
-/** Where vendors look for a key: https://docs.anthropic.com/en/api/overview, https://ai.google.dev/api, https://platform.openai.com/docs/api-reference. */
+/**
+ * The places in which vendors look for a key: https://docs.anthropic.com/en/api/overview, https://ai.google.dev/api,
+ * https://platform.openai.com/docs/api-reference.
+ */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']
 /** An agent may repeat its requests to a missing server for ever. */
 const MAX_WARNINGS = 20

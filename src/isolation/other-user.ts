@@ -1,5 +1,5 @@
-// Runs untrusted programs as a user without rights (`isolation: other-user`): no sudo, no Docker socket, no access to keys in our
-// memory or files, no write to `.git`. Linux only. If a promise cannot be kept, it is an error; there is no weaker fallback.
+// Runs untrusted programs as a user without rights (`isolation: other-user`). It has no sudo and no Docker socket, cannot read keys in
+// our memory or files, and cannot write to `.git`. Linux only. If a promise cannot be kept, it is an error; there is no weaker fallback.
 import { chmod, stat } from 'node:fs/promises'
 import { SYSTEM_PATH, type UserProcesses } from '../system/program-user.ts'
 import {

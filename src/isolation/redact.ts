@@ -16,16 +16,18 @@ export type Redactor = ReturnType<typeof createRedactor>
 const MAX_FINDINGS = 1_000
 const KNOWN = 'a known secret value'
 const PRIVATE_KEY = 'a private key'
-/** At the end of a line, a possible beginning of a known value is hidden where it has at least this many UTF-16 units. */
+/** At the end of a line, a possible beginning of a known value is hidden if it has at least this many UTF-16 units. */
 const HIDDEN_BEGINNING = 8
 
 type Secret = { what: string; from: number; to: number }
 
 /**
- * A redactor for these values (tokens, keys, passwords; each line of a value of several lines counts by itself too,
- * as the runner does it) and for well-known key shapes beside `shapes`. Values are also found as base64 of their UTF-8 or UTF-16LE in
- * any of its three alignments and both alphabets, as hex in one piece or parted (`7333 6372`, `73:33`, `0x73, 0x33`),
- * when line breaks cut them, and behind escapes of any mixture: URL, HTML, JSON and other program text, quoted-printable.
+ * A redactor for these values (tokens, keys, passwords), for well-known key shapes and for `shapes`. Each line of a value with several
+ * lines also counts by itself, as it does for the runner. Values are also found in these forms:
+ * - As base64 of their UTF-8 or UTF-16LE, in any of its three alignments and both alphabets.
+ * - As hex in one piece or in parts (`7333 6372`, `73:33`, `0x73, 0x33`).
+ * - With line breaks in them.
+ * - With escapes of any mixture: URL, HTML, JSON and other program text, quoted-printable.
  */
 export function createRedactor(values: string[], shapes: readonly KeyShape[] = []) {
   const starts = keyStarts(shapes)
@@ -49,7 +51,7 @@ export function createRedactor(values: string[], shapes: readonly KeyShape[] = [
   }
 }
 
-/** Finds all secrets but private keys, in consecutive texts. `base` is the offset of a text in all of them. */
+/** Finds all secrets except private keys, in consecutive texts. `base` is the offset of a text in all of them. */
 function createFinder(matcher: Matcher, starts: KeyStarts) {
   let found: Secret[] = []
   let base = 0
@@ -129,7 +131,7 @@ function maskSecrets(text: string, secrets: readonly Secret[], mask = (_secret: 
   return result + text.slice(done)
 }
 
-/** The ways to read the content: as it is, and without zero bytes where there are some (UTF-16, padding). */
+/** The ways to read the content: unchanged, and without zero bytes if there are some (UTF-16, padding). */
 function decodings(content: string | Uint8Array): string[] {
   const text =
     typeof content === 'string' ? content : new TextDecoder('utf-8', { ignoreBOM: true }).decode(content)
@@ -203,7 +205,7 @@ function encodeValue(value: string): string[] {
   ]
 }
 
-/** The base64 characters that depend on these bytes alone, in each alignment and both alphabets. */
+/** The base64 characters that depend only on these bytes, in each alignment and both alphabets. */
 function encodeBase64(bytes: Uint8Array): string[] {
   return [0, 1, 2].flatMap((shift) => {
     const text = Buffer.concat([new Uint8Array(shift), bytes]).toString('base64')

@@ -25,7 +25,7 @@ export type ScratchOptions = {
 
 /**
  * Opens a place that no other run writes to, so that no gate uses a tool's cache that a session left. For another user with its own
- * view of the machine it is `/tmp` and `/var/tmp`; else, and for our own user, a folder that `TMPDIR` names.
+ * view of the machine, the place is `/tmp` and `/var/tmp` in that view. Otherwise it is a folder that `TMPDIR` names.
  */
 export async function openScratch(
   as: OtherUser | null,

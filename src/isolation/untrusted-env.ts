@@ -9,12 +9,12 @@ export type FilteredEnv = { env: Record<string, string>; refused: string[] }
 
 /**
  * Names that agents and gates always get. Left out on purpose:
- * - GITHUB_SHA, GITHUB_REF and the like: they name the commit that started the workflow, not the tree that is
- *   worked on, so a script that stamps or diffs by them would be wrong.
- * - RUNNER_TEMP: the files of workflow commands are below it.
- * - XDG_RUNTIME_DIR, DBUS_*: `systemd-run --user` starts programs that do not descend from us, out of our reach.
- * - npm_config_userconfig, PIP_INDEX_URL and others that may hold or name keys: `gate-env` can name them.
- * - PWD, OLDPWD: they name our directory, not the one the program starts in.
+ * - GITHUB_SHA, GITHUB_REF and the like. They name the commit that started the workflow, not the tree that Ralph works on. A script
+ *   that stamps or diffs by them would be wrong.
+ * - RUNNER_TEMP. The files of workflow commands are below it.
+ * - XDG_RUNTIME_DIR, DBUS_*. `systemd-run --user` starts programs that do not descend from us, out of our reach.
+ * - npm_config_userconfig, PIP_INDEX_URL and others that may hold or name keys. `gate-env` can name them.
+ * - PWD, OLDPWD. They name our directory, not the one in which the program starts.
  */
 const ALLOWED: ReadonlySet<string> = new Set(
   `
@@ -39,15 +39,15 @@ const ALLOWED: ReadonlySet<string> = new Set(
     .trim()
     .split(/\s+/),
 )
-// RUNNER_TRACKING_ID: at the end of a job the runner ends processes that have it
-// (https://github.com/actions/runner/blob/main/src/Runner.Worker/JobExtension.cs).
-// GITHUB_ACTIONS: with it, test reporters print workflow commands, which our output filter removes.
+// RUNNER_TRACKING_ID is passed on because the runner ends processes that have it at the end of a job.
+// (https://github.com/actions/runner/blob/main/src/Runner.Worker/JobExtension.cs)
+// With GITHUB_ACTIONS, test reporters print workflow commands. That is safe, since our output filter removes them.
 
 const ALLOWED_PREFIXES = ['LC_', 'JAVA_HOME_', 'GOROOT_1_']
 
 /**
- * Never passed on, even if requested: the job's tokens, inputs and service credentials, the files of workflow commands, and variables
- * that give access to our git authentication.
+ * Never passed on, even if requested: the job's tokens, inputs and service credentials, and the files of workflow commands. Variables
+ * that give access to our git authentication are among them as well.
  */
 const FORBIDDEN: ReadonlySet<string> = new Set(
   `

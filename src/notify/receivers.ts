@@ -76,7 +76,7 @@ function slackBody(notice: Notice) {
   // Verbatim: no address or name in it becomes a link.
   const mrkdwn = (text: string) => ({ type: 'mrkdwn', text, verbatim: true })
   return {
-    // In notifications, and where blocks are not shown.
+    // Shown in notifications, and by clients that do not show blocks.
     text: escaped(headlineOf(notice)),
     blocks: [
       { type: 'section', text: mrkdwn(escaped(headlineOf(notice))) },

@@ -1,9 +1,8 @@
 // Which changes of a run are notified. Pure: two durable states and the event between them give notices as data.
 //
-// A notice is sent when its change is durable, and only where the durable state before did not have that change. A job that is
+// A notice is sent when its change is durable, and only if the durable state before did not have that change. A job that is
 // killed and started again finds the later state, and sends no notice twice.
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
-import { MAX_WAIT_MS } from '../engine/limits.ts'
 import { EVENTS, type Event } from '../engine/model/event.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
@@ -13,6 +12,7 @@ import { tokensOf } from '../engine/model/usage.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
 import { counts } from '../engine/prd/select.ts'
 import { nextStepOfJob } from '../engine/situation.ts'
+import { MAX_WAIT_MS } from '../engine/state/limits.ts'
 import { formatDuration, formatTokens, formatUsd, formatUtc, hasCost } from '../report/figures.ts'
 import { blockedIds, outcomeNow, resumesAt, tally, willContinue } from '../report/headline.ts'
 import { type Sentence, sentence } from '../report/sentence.ts'
@@ -54,7 +54,7 @@ export function noticesOf(before: State, after: State, at: number, facts: Notice
   return pending.map((one) => noticeOf(one, clean, at, facts))
 }
 
-/** The notice of a job's end; none where the chain continues by itself, or nothing has changed since the job began. */
+/** The notice of a job's end; none if the chain continues by itself, or nothing has changed since the job began. */
 export function noticesOfEnd(start: State, after: State, at: number, facts: NoticeFacts): Notice[] {
   const outcome = outcomeNow(after)
   if (outcome === null || (outcome === 'continued' && willContinue(after))) return []
@@ -66,7 +66,7 @@ export function noticesOfEnd(start: State, after: State, at: number, facts: Noti
   return [noticeOf({ event, key: outcome }, clean, at, facts)]
 }
 
-/** The notice of a long wait; none where an earlier job had begun the same wait. */
+/** The notice of a long wait; none if an earlier job had begun the same wait. */
 export function noticesOfWait(
   start: State,
   step: Step,
@@ -241,7 +241,7 @@ function noticeOf({ event, key, ...overrides }: PendingNotice, state: State, at:
     stories: { total, passed, skipped, blocked: blockedIds(state) },
     iterations,
     jobs,
-    /** Null where no agent reported a cost. */
+    /** Null if no agent reported a cost. */
     costUsd: hasCost(usage) ? usage.costUsd : null,
     tokens: tokensOf(usage),
     pullRequestUrl: github.pullUrl,

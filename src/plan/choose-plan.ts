@@ -44,8 +44,8 @@ function isAmong({ raw }: DocumentStory, stories: readonly DocumentStory[]): boo
 }
 
 /**
- * Without plans that people keep after the work is done, if another document has stories and no single one of these plans is meant:
- * named by a person or by the branch, or the only one with open tasks alongside a loose list.
+ * Leaves out the plans that people keep after the work is done (`yields`) if another document has stories. They stay if a person or the
+ * branch names one of them. They also stay if only one has open tasks and all other documents are loose lists.
  */
 function withoutYieldingPlans(
   readings: readonly DocumentReading[],
@@ -66,7 +66,9 @@ function withoutYieldingPlans(
   const notes =
     named.length === 0
       ? []
-      : [`left out, since ${others[0]?.path} has stories: ${named.join(', or ')} plans from another plan.`]
+      : [
+          `left out, because ${others[0]?.path} already has stories. To plan from another one, use ${named.join(' or ')}.`,
+        ]
   return {
     readings: readings.map((one) =>
       isYielding(one) ? withoutContent(one, `another ${one.reading.unit?.of}`) : one,
@@ -90,7 +92,7 @@ function trackersOfTwoPlans(readings: readonly DocumentReading[]): Mistake | nul
         ({ raw }) => normalizeWords(titles.get(raw.id) ?? '') !== normalizeWords(String(raw.title)),
       )
       if (different.length === 0 || different.length * 2 < shared.length) continue
-      const found = `two plans side by side: ${one.path} and ${other.path} give the same numbers to other stories`
+      const found = `two plans side by side: ${one.path} and ${other.path} give the same numbers to different stories`
       const fix = `name the documents of one: ralph plan --from ${one.path}, or --from ${other.path}, with its epics and stories`
       return { path: other.path, found, expected: 'one plan', fix }
     }
@@ -124,11 +126,11 @@ function chooseUnit(
   const open = all.filter(({ stories }) => stories.some(({ raw }) => raw.passes !== true))
   const chosen = wanted ?? (open.length === 1 ? open[0] : undefined)
   if (chosen !== undefined) {
-    const why = chosen === wanted ? `the branch ${branch} names it` : 'in the others nothing is left to do'
+    const why = chosen === wanted ? `the branch ${branch} names it` : 'the others have nothing left to do'
     return {
       unit: chosen.unit.name,
       mistakes: [],
-      notes: [`${chosen.unit.name}: planned from this ${chosen.unit.of}, for ${why}.`],
+      notes: [`${chosen.unit.name}: planned from this ${chosen.unit.of}, because ${why}.`],
     }
   }
   const newest = (open.length > 0 ? open : all).toSorted((a, b) => compareNames(b.unit.name, a.unit.name))
@@ -146,7 +148,7 @@ function chooseUnit(
 }
 
 const MAX_FOUND = 80
-/** The most features that a message names. */
+/** The maximum number of features that a message names. */
 const MAX_NAMED = 20
 
 /** By their numbers or dates, of which the higher one is newer. */
@@ -177,7 +179,7 @@ function asBackground(one: DocumentReading): DocumentReading {
   const count = reading.stories.length
   const boxes = reading.boxes + count
   const notes = [
-    `left out: ${formatCount(count, 'box')}, because a plan is next to it. --as stories ${path} takes them as well.`,
+    `left out: ${formatCount(count, 'check box')}, because a plan is next to it. To plan from it too, add --as stories ${path}.`,
   ]
   return {
     ...one,
@@ -187,7 +189,7 @@ function asBackground(one: DocumentReading): DocumentReading {
       notes,
       boxes,
       prose: 'background',
-      what: 'a list of boxes alongside a plan',
+      what: 'a checklist next to a plan',
     },
   }
 }

@@ -108,10 +108,10 @@ const places: readonly { what: string; at: RegExp }[] = [
 
 const storyNumber = /^(?:story-?)?(?:[a-z]{0,12}\d{1,4}[.-]\d{1,4}[a-z]?|[A-Z][A-Z0-9]{0,15}-\d{1,6})[-_.]/
 
-/** `epic-4-audit-log.md`, `story-2.1-review.md`: what it is comes first, and the other words are its title. */
+/** `epic-4-audit-log.md`, `story-2.1-review.md`: the kind comes first, and the other words are its title. */
 const numberedName = /^(?:epics?|stor(?:y|ies)|tasks?)[-_. ]?\d{1,4}(?:[.-]\d{1,4})?[a-z]?(?=[-_. ])/i
 
-/** Whether a file belongs to a plan by its path alone: by its folder, or by a number and the word epic, story or task in its name. */
+/** Whether a file's path shows that it belongs to a plan: by its folder, or by the word epic, story or task with a number. */
 export function isPlanPath(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1)
   return places.some(({ at }) => at.test(path)) || storyNumber.test(name) || numberedName.test(name)
@@ -121,7 +121,7 @@ export function isPlanPath(path: string): boolean {
 const recordName =
   /^epics?[-_.]?\d{1,4}[-_.](?:retro(?:spective)?|context|report|readiness-report|review-report)\b/i
 
-/** Whether a file holds work by its path, or by a story number in its name together with its title. */
+/** Whether the path shows that a file holds work, or a story number in its name does together with its title. */
 function isPlacedAsWork({ path, name, title }: OpenDocument): boolean {
   return (
     places.some(({ at }) => at.test(path)) ||

@@ -138,7 +138,7 @@ function readDocument(
     ? asBackground(document)
     : read(document, documents)
   const isWrittenByPeople = format !== ownPage.name && rank !== 'made'
-  // Ralph's own page is read as it is.
+  // On Ralph's own page, no story counts as removed.
   const isGone = (story: ParsedStory) => format !== ownPage.name && isRemovedStory(story)
   const stories = allStories
     .filter((story) => !isGone(story))

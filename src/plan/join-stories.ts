@@ -111,7 +111,7 @@ function joinGroup(group: readonly DocumentStory[], found: Found): JoinedStory {
     const [word, otherWord] = passes === true ? ['done', 'open'] : ['open', 'done']
     const id = String(statusSource.raw.id ?? statusSource.raw.title)
     found.notes.push(
-      `${id} is ${word} in ${statusSource.place()} and ${otherWord} in ${other.place()}: read as ${word}${other.isTracked ? ', since both are trackers and only one says done' : ''}.`,
+      `${id} is ${word} in ${inBrackets(statusSource.place())} but ${otherWord} in ${inBrackets(other.place())}. Ralph reads it as ${word}${other.isTracked ? ', because both are trackers and only one says done' : ''}.`,
     )
   }
   return { raw: { ...raw, passes }, from: [best, ...others] }
@@ -137,11 +137,17 @@ function withMissingFields(raw: Raw, other: Raw): Raw {
   return { ...raw, ...Object.fromEntries(missing) }
 }
 
+/** A place as a part of a sentence: `prd.json: line 3` is `prd.json (line 3)`. */
+function inBrackets(place: string): string {
+  const at = place.lastIndexOf(': ')
+  return at < 0 ? place : `${place.slice(0, at)} (${place.slice(at + 2)})`
+}
+
 function hasValue(value: unknown): boolean {
   return isGiven(value) && value !== '' && !(Array.isArray(value) && value.length === 0)
 }
 
-/** Names both documents where they contradict each other. Titles that differ without contradicting are added to `otherTitles`. */
+/** Names both documents if they contradict each other. Titles that differ without contradicting are added to `otherTitles`. */
 function noteContradictions(best: DocumentStory, other: DocumentStory, found: Found): void {
   const fix = 'To change it: say the same in both, or name the one to read with --from.'
   const isSameRank = best.rank === other.rank
@@ -152,13 +158,13 @@ function noteContradictions(best: DocumentStory, other: DocumentStory, found: Fo
     found.otherTitles.push(`${other.place()} calls ${id} ${describeValue(otherTitle)}`)
   else if (isOther)
     found.notes.push(
-      `${other.place('title')}: ${id} is ${describeValue(otherTitle)} here and ${describeValue(title)} in ${best.place()}: read as the latter. ${fix}`,
+      `${other.place('title')}: ${id} is ${describeValue(otherTitle)} here but ${describeValue(title)} in ${best.place()}. Ralph uses the title in ${best.place()}. ${fix}`,
     )
   const criteria = criteriaOf(best).map(normalizeWords)
   const extra = criteriaOf(other).find((one) => !criteria.includes(normalizeWords(one)))
   if (isSameRank && criteria.length > 0 && extra !== undefined)
     found.notes.push(
-      `${other.place('acceptanceCriteria')}: ${id} has other criteria here, such as ${describeValue(extra)}, than in ${best.place()}: read with the latter. ${fix}`,
+      `${other.place('acceptanceCriteria')}: ${id} has different criteria here than in ${best.place()}, for example ${describeValue(extra)}. Ralph uses those in ${best.place()}. ${fix}`,
     )
 }
 

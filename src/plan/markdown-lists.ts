@@ -12,13 +12,13 @@ type Verbatim = { kind: 'verbatim'; line: number; text: string }
 export type Block = Heading | Paragraph | Points | Verbatim
 
 /**
- * An item of a list. `text`: its first line, with the lines that it wraps onto; `done` is null without a box; `more`: other lines and
- * paragraphs; `points`: the items below it.
+ * An item of a list. `text`: its first line, with the lines that it wraps onto. `done`: null without a box. `more`: other lines and
+ * paragraphs. `points`: the items below it.
  */
 export type Point = { line: number; text: string; done: boolean | null; more: string[]; points: Point[] }
 
-// Inline syntax is not parsed: that is quicker, and nested brackets or stars take no time. Agents write a line of dashes below text
-// as a rule, not as a heading.
+// Inline syntax is not parsed: that is quicker, and nested brackets or stars take no time. A line of dashes below a text is not a
+// heading, since agents write it as a rule.
 const UNREAD = [
   'setextUnderline',
   ...['attention', 'autolink', 'characterEscape', 'characterReference', 'codeText', 'definition'],

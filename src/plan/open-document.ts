@@ -52,7 +52,7 @@ export class OpenDocument {
     return !this.isYaml && !/\.toml$|(?:^|\/)\.ralphrc$/i.test(this.path) && !looksLikeJson(this.text)
   }
 
-  /** Blocks of the text behind the front matter, with line numbers of the whole file. */
+  /** Blocks of the text after the front matter, with line numbers of the whole file. */
   get blocks(): readonly Block[] {
     this.#blocks ??= parseBlocks(
       frontMatterOf(this.text).replace(/[^\n]+/g, '') + this.text.slice(frontMatterOf(this.text).length),
@@ -115,7 +115,7 @@ function yaml({ path, text }: { path: string; text: string }): DataRead {
         path: formatPlace(path, line),
         found: describeValue(message),
         expected: 'YAML',
-        fix: 'fix the YAML there',
+        fix: 'correct the YAML there',
       }
     })
     const mistakes = all.filter(
@@ -130,7 +130,7 @@ function yaml({ path, text }: { path: string; text: string }): DataRead {
     }
     return { data: { value, lineOf }, mistakes: [] }
   } catch (error) {
-    // An undefined alias, too many aliases, or thousands of nested brackets.
+    // An undefined alias, more aliases than the parser accepts, or thousands of nested brackets.
     const fix = 'write it without aliases'
     return {
       data: null,

@@ -101,8 +101,10 @@ function leftOutNotes(taken: readonly DocumentUse[]): string[] {
     const boxes = all.reduce((sum, one) => sum + one.boxes, 0)
     const paths = all.slice(0, 5).map(({ path }) => path)
     const words =
-      boxes === 0 ? '' : `, with ${formatCount(boxes, 'box')} that ${boxes === 1 ? 'is' : 'are'} no work`
-    return `left out, ${what}${words}: ${paths.join(', ')}${all.length > 5 ? ` and ${all.length - 5} more` : ''}.`
+      boxes === 0
+        ? ''
+        : `, with ${formatCount(boxes, 'check box')} that ${boxes === 1 ? 'is' : 'are'} not work`
+    return `left out: ${paths.join(', ')}${all.length > 5 ? ` and ${all.length - 5} more` : ''} (${what}${words}).`
   })
 }
 
@@ -129,7 +131,7 @@ type Feature =
   | { ok: true; prd: Prd; from: readonly JoinedStory['from'][] }
   | { ok: false; mistakes: Mistake[] }
 
-/** The validated feature, and where each of its stories was read; remarks on changes are added to `notes`. */
+/** The validated feature, and the source of each of its stories. Adds remarks on changes to `notes`. */
 function featureOf(
   readings: readonly DocumentReading[],
   joined: readonly JoinedStory[],
@@ -159,9 +161,9 @@ function bounded(notes: readonly string[]): string[] {
 }
 
 function noStoryLeft([first]: readonly JoinedStory[]): Mistake {
-  const expected = 'at least one story with a title or a description'
-  const fix = 'write what each story brings'
-  return { path: first?.from[0].place() ?? 'documents', found: 'stories without words', expected, fix }
+  const found = 'no story with a title or a description'
+  const fix = 'give each story a title or a description'
+  return { path: first?.from[0].place() ?? 'documents', found, expected: 'at least one', fix }
 }
 
 function emptyFeature({ project, description }: Raw): Prd {

@@ -77,8 +77,8 @@ function disarmLine(line: string): string {
 }
 
 /**
- * Applies `change` to all parts outside of code, and then `line` to each line. If GitHub could see other code than this function
- * does (a fence inside of a list, backticks without a pair on their line), the text counts as one without code.
+ * Applies `change` to all parts outside of code, and then `line` to each line. GitHub may see other code than this function does: a fence
+ * inside of a list, or backticks without a pair on their line. Then the text counts as one without code.
  */
 function outsideCode(text: string, change: (part: string) => string, line: (line: string) => string): string {
   const lines = text.split('\n')

@@ -40,6 +40,7 @@ function repairFields(story: JoinedStory, notes: string[]): JoinedStory | null {
   let raw = inShape(story.raw)
   for (const { field, ...words } of findStoryFaults({ acceptanceCriteria: ['done'], ...raw })) {
     const mistake = { path: place(field), ...words }
+    const isEmptyList = Array.isArray(raw[field]) && raw[field].length === 0
     const value = field === 'title' ? titleFrom(raw) : field === 'id' ? idFrom(raw.id) : null
     if (field === 'title' && value === null) {
       notes.push(noticeOf({ ...mistake, path: place('title') }, 'this story is left out'))
@@ -47,8 +48,9 @@ function repairFields(story: JoinedStory, notes: string[]): JoinedStory | null {
     }
     const { [field]: _wrong, ...rest } = raw
     raw = value === null ? rest : { ...raw, [field]: value }
-    const done = value === null ? 'left out, the story is read' : `read as ${describeValue(value)}`
-    notes.push(noticeOf(mistake, done))
+    const done = value === null ? 'this field is ignored' : `read as ${describeValue(value)}`
+    // A story without criteria gets one later, and a note says so.
+    if (field !== 'acceptanceCriteria' || !isEmptyList) notes.push(noticeOf(mistake, done))
   }
   return { ...story, raw }
 }
@@ -94,7 +96,10 @@ function idFrom(id: unknown): string | null {
   return idFault(plain) === null ? plain : null
 }
 
-/** Gives the second story with an id a new one: `TASK-1` becomes `TASK-1b`. Dependencies on the id mean the one in the same document, else the first. */
+/**
+ * Gives the second story with an id a new one: `TASK-1` becomes `TASK-1b`. Dependencies on the id mean the one in the same document, else
+ * the first.
+ */
 function renumbered(stories: readonly JoinedStory[], notes: string[]): JoinedStory[] {
   const taken = new Set(stories.map(({ raw }) => String(raw.id)))
   const first = new Map<string, JoinedStory>()
@@ -110,10 +115,9 @@ function renumbered(stories: readonly JoinedStory[], notes: string[]): JoinedSto
     taken.add(String(own))
     for (const { path } of story.from)
       if (!before.from.some((one) => one.path === path)) newIds.set(`${path}\0${id}`, own)
-    const expected = `an id used once (it is also that of ${before.from[0].place()})`
-    const fix = 'give one of them another id'
-    const path = story.from[0].place('id')
-    notes.push(noticeOf({ path, found: describeValue(String(id)), expected, fix }, `this one is ${own}`))
+    notes.push(
+      `${story.from[0].place('id')}: the id ${describeValue(String(id))} is already used in ${before.from[0].place()}, so this story is now ${own}. To change it: give one of the two stories another id.`,
+    )
     const dependsOn = listOf(story.raw.dependsOn).filter((one) => one !== id)
     return { ...story, raw: { ...story.raw, id: own, dependsOn } }
   })
@@ -153,7 +157,7 @@ function withoutGraphFaults(stories: readonly JoinedStory[], notes: string[]): J
           ? 'is not a story of this plan'
           : `waits for this story itself (${circleWords(fault.circle)})`
       notes.push(
-        `${place}: ${describeValue(need)} ${why}: this dependency is dropped. To change it: write the id of a story that comes before.`,
+        `${place}: ${describeValue(need)} ${why}, so Ralph drops this dependency. To change it: write the id of a story that comes before.`,
       )
     }
     current = current.map((story, index) => {

@@ -1,5 +1,5 @@
-// Plans that are side by side: pages next to the prd.json that was made from one of them, and documents that use the same numbers for
-// other stories. Joined, they would be a plan that no one wrote.
+// Plans that must not be joined, since the result would be a plan that no one wrote. Such are the pages next to a prd.json that was made
+// from one of them, and documents that use the same numbers for other stories.
 import { oneLine } from '../engine/model/text.ts'
 import { formatCount } from '../engine/prd/migrate.ts'
 import type { DocumentReading } from './formats.ts'
@@ -10,8 +10,8 @@ import type { DocumentStory, Unit } from './types.ts'
 const PAGE = /(?:^|\/)prd[-_][^/]+\.md$/i
 
 /**
- * A prd.json with open stories is the plan. Of the pages next to it, those of other features are left out: they use its numbers for other
- * stories, or it names another page as its source. A page with further numbers belongs to it.
+ * A prd.json with open stories is the plan, and pages of other features next to it are left out. Such a page uses its numbers for other
+ * stories, or the prd.json names another page as its source. A page with further numbers belongs to the plan.
  */
 export function withPagesAsBackground(readings: readonly DocumentReading[]): DocumentReading[] {
   const plan = readings.find(({ reading }) =>

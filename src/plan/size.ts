@@ -16,18 +16,18 @@ export function sizeRemarks(stories: readonly Story[]): { storyId: string; remar
   return stories.flatMap((story) => {
     const reason = story.passes || story.skipped ? null : reasonOf(story)
     if (reason === null) return []
-    return [{ storyId: story.id, remark: `${reason}: too much for one session; split it` }]
+    return [{ storyId: story.id, remark: `${reason}. Split the story.` }]
   })
 }
 
 function reasonOf({ title, description, acceptanceCriteria, extra }: Story): string | null {
   if (acceptanceCriteria.length > MAX_CRITERIA)
-    return `${acceptanceCriteria.length} acceptance criteria, and ${MAX_CRITERIA} are many`
+    return `${acceptanceCriteria.length} acceptance criteria are too many for one session (at most ${MAX_CRITERIA})`
   const texts = new Set([title, description, ...acceptanceCriteria].map((text) => text.trim()))
   const words = [...texts].join(' ').split(/\s+/).length
-  if (words > MAX_WORDS) return `${words} words, and ${MAX_WORDS} are many`
+  if (words > MAX_WORDS) return `${words} words are too many for one session (at most ${MAX_WORDS})`
   const points = Number(extra?.points ?? extra?.storyPoints ?? 0)
-  if (points > MAX_POINTS) return `${points} points, and ${MAX_POINTS} are many`
+  if (points > MAX_POINTS) return `${points} points are too many for one session (at most ${MAX_POINTS})`
   const [whole] = WHOLE.exec(title) ?? []
-  return whole === undefined ? null : `"${whole}" is a feature, not a story`
+  return whole === undefined ? null : `"${whole}" is a feature, and does not fit into one session`
 }

@@ -6,7 +6,7 @@ import type { Raw } from '../engine/prd/migrate.ts'
 import { pointsOf, readTrackedStories, type TrackedStory } from './formats/sprint-tracker.ts'
 import { scalarAt } from './yaml-scalar.ts'
 
-/** Statuses in their order. Ralph never lowers a status, and leaves an unknown word as it is. */
+/** Statuses in their order. Ralph never lowers a status, and leaves an unknown word unchanged. */
 const LEVELS = [
   ['backlog', 'notstarted', 'todo', 'planned', 'pending', 'open'],
   ['drafted', 'draft', 'contexted'],
@@ -97,7 +97,7 @@ function storiesBelow(epic: string, keys: readonly string[]): string[] {
   return end < 0 ? after : after.slice(0, end)
 }
 
-/** Null where the file is not a valid map, has an undefined alias, or too many aliases. */
+/** Null if the file is not a valid map, has an undefined alias, or too many aliases. */
 function plainValue(document: ReturnType<typeof parseDocument>): Raw | null {
   try {
     const value: unknown = document.errors.length > 0 ? null : document.toJS({ maxAliasCount: 100 })

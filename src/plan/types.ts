@@ -50,7 +50,7 @@ export type DocumentUse = {
   boxes: number
 }
 
-/** Where a document says whether a story is done, and what to write there when the story has passed. Lines are 1-based. */
+/** The place at which a document shows whether a story is done, and what to write there when it has passed. Lines are 1-based. */
 export type Mark =
   /**
    * A box to tick. `whenAll`: only if the boxes on these lines are ticked. `tick`: with this letter. `withCommit`: also writes the
@@ -70,8 +70,8 @@ export type Mark =
   | { kind: 'words'; line: number; value: string; whenAll?: readonly number[] }
 
 /**
- * How detailed a document's stories are. A file of one story wins over a prd.json, which a tool made from a plan; a prd.json wins
- * over the plan, and the plan over a list.
+ * How detailed a document's stories are; the more detailed document wins. From least to most: a list, a plan, a prd.json (which a tool
+ * made from the plan), a file of one story.
  */
 export type Rank = 'listed' | 'planned' | 'made' | 'detailed'
 

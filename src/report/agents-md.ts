@@ -1,7 +1,8 @@
-// The section of AGENTS.md that Ralph keeps: learnings of finished runs, one a line, with a limit in bytes. Text that people wrote is not changed.
+// The section of AGENTS.md that Ralph keeps: learnings of finished runs, one a line, with a limit in bytes. Text that people wrote is not
+// changed.
 
 import { oneLine } from '../engine/model/text.ts'
-import { learningKey, withLearnings } from '../engine/story-notes.ts'
+import { learningKey, withLearnings } from '../engine/state/story-notes.ts'
 import { utf8Bytes } from '../system/excerpt.ts'
 
 const BEGIN = '<!-- ralph:learnings -->'
@@ -25,7 +26,7 @@ export function usefulLearnings(learnings: readonly string[]): string[] {
   )
 }
 
-/** The page of learnings for the folder of a run in the archive; null where the run has none. */
+/** The page of learnings for the folder of a run in the archive; null if the run has none. */
 export function learningsPage(run: string, learnings: readonly string[]): string | null {
   const items = usefulLearnings(learnings)
   return items.length === 0
@@ -51,7 +52,7 @@ export function withAgentsSection(text: string | null, learnings: readonly strin
 /** The text before and after Ralph's section, byte for byte, and the learnings of the section. */
 type SplitText = { before: string; items: string[]; after: string }
 
-/** Lines between the markers that Ralph did not write belong to a person: they are moved behind the section. */
+/** Lines between the markers that Ralph did not write belong to a person, so they move to a place after the section. */
 function splitSection(text: string): SplitText {
   const lines = text.match(/[^\n]*\n|[^\n]+/g) ?? []
   const codeLines = codeBlockLines(lines)
@@ -71,7 +72,7 @@ function splitSection(text: string): SplitText {
   }
 }
 
-/** Indexes of the lines in code blocks, where people may quote Ralph's section. A fence that is never closed opens no block. */
+/** Indexes of the lines in code blocks, since people may quote Ralph's section in one. A fence that is never closed opens no block. */
 function codeBlockLines(lines: readonly string[]): Set<number> {
   const codeLines = new Set(lines.flatMap((line, at) => (/^(?: {4}|\t)/.test(line) ? [at] : [])))
   let open: { mark: string; at: number } | null = null
@@ -116,8 +117,8 @@ function newestThatFit(items: readonly string[]): string[] {
 }
 
 /**
- * One plain line that ends no HTML comment, opens no tag, fence or heading, and includes no other file (`@path` would, in a
- * CLAUDE.md that names AGENTS.md). Agents read the raw text, so entities are used only where they are needed. Idempotent.
+ * One plain line that ends no HTML comment, and opens no tag, fence or heading. It also includes no other file, as `@path` would in a
+ * CLAUDE.md that names AGENTS.md. Agents read the raw text, so entities are used only where they are needed. Idempotent.
  */
 function toItem(learning: string, most: number): string {
   return oneLine(learning, most)

@@ -130,7 +130,7 @@ function checkStatus(
     case 'passed': {
       if (how === 'imported') return { conclusion: 'success', word: 'Passed before Ralph began' }
       const attempt = attempts > 1 ? `attempt ${attempts}` : 'the first attempt'
-      return { conclusion: 'success', word: `Passed at ${attempt} ${aside}`.trim() }
+      return { conclusion: 'success', word: `Passed on ${attempt} ${aside}`.trim() }
     }
     case 'skipped':
       return { conclusion: 'skipped', word: 'Skipped by a person' }
@@ -139,9 +139,9 @@ function checkStatus(
       return { conclusion: 'failure', word: `Blocked${tries}`, detail: `/ralph retry ${id} -- <hint>` }
     }
     case 'working':
-      return { conclusion: null, word: `In work, attempt ${Math.max(1, attempts)}` }
+      return { conclusion: null, word: `In progress, attempt ${Math.max(1, attempts)}` }
     case 'outside':
-      return { conclusion: 'cancelled', word: 'Not asked for in this run' }
+      return { conclusion: 'cancelled', word: 'Not part of this run' }
   }
   if (view.chainGoesOn) {
     const tried = failure === null ? 'To be worked on' : `Attempt ${attempts} was rejected, to be tried again`

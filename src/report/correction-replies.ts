@@ -25,6 +25,8 @@ export function correctionReply(
       if (result.isUnchanged)
         return `💬 Nothing was changed, and an independent judge agreed.${said} ${link('Details', summaryUrl)}\n`
       return `✅ Fixed in ${link(`\`${result.commit.slice(0, 7)}\``, commitUrl(result.commit))}, and every gate passed on it.${said}\n`
+    case 'answered':
+      return `💬 ${markdownText(result.text, 1500)}\n\nAn agent wrote this answer; nothing was changed. ${link('Details', summaryUrl)}\n`
     case 'blocked': {
       const why = capitalize(markdownText(result.why, 200).replace(/\.$/, ''))
       return `⛔ Not fixed: ${why}. Comment ${code(`/ralph retry ${id} -- <hint>`)} to try it again. ${link('Details', summaryUrl)}\n`

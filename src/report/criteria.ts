@@ -2,12 +2,12 @@
 import { LEVELS, type Level } from '../engine/model/feature.ts'
 import { pathOf } from './escape.ts'
 import { pluralize } from './figures.ts'
-import type { Columns, Part } from './sentence.ts'
+import type { Columns, SentencePart } from './sentence.ts'
 import type { StoryView } from './stories.ts'
 
 type Evidence = StoryView['evidence'][number]
 /** `criterion`: its text, hostile like all texts here. `shown`: the test or the place. `detail`: the line, and what a reader should know. */
-export type CriterionRow = { criterion: string; level: Level; shown: Part; detail: string }
+export type CriterionRow = { criterion: string; level: Level; shown: SentencePart; detail: string }
 
 /** Short words for a level; the documentation explains them. */
 const SIGNS: Readonly<Record<Level, string>> = { proved: '✅ ', tested: '', cited: '', claimed: '⚠️ ' }
@@ -46,9 +46,9 @@ export function describeLevels(rows: readonly CriterionRow[]): string {
     .join(', ')
 }
 
-/** `What shows 4 criteria: 3 proved, 1 cited`. */
+/** `Evidence for 4 criteria: 3 proved, 1 cited`. */
 export function criteriaTitle(rows: readonly CriterionRow[]): string {
-  return `What shows ${pluralize(rows.length, 'criterion', 'criteria')}: ${describeLevels(rows)}`
+  return `Evidence for ${pluralize(rows.length, 'criterion', 'criteria')}: ${describeLevels(rows)}`
 }
 
 /** A state of an earlier version has no levels: what it names exists. */
@@ -64,7 +64,7 @@ function bestOf(found: readonly Evidence[]): Evidence | null {
   )
 }
 
-function shownBy({ test, path, line, shown }: Evidence, blob: string): Part {
+function shownBy({ test, path, line, shown }: Evidence, blob: string): SentencePart {
   if (path === undefined) return { text: test ?? shown, most: MAX_SHOWN }
   const [at, anchor] = line === undefined ? [path, ''] : [`${path}:${line}`, `#L${line}`]
   const url = blob === '' ? '' : `${blob}/${pathOf(path)}${anchor}`

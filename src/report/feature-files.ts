@@ -8,7 +8,7 @@ import { mapTexts } from '../engine/model/text.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
 import { doneFile } from '../engine/prd/done.ts'
 import { serializePrd } from '../engine/prd/serialize.ts'
-import { progressHeader } from '../engine/story-notes.ts'
+import { progressHeader } from '../engine/state/story-notes.ts'
 import { renderPrdMarkdown } from '../plan/render-prd-md.ts'
 import { subjectText } from './escape.ts'
 
@@ -71,9 +71,9 @@ export function progressFile(state: State, before: string | null, redact: Redact
 }
 
 /**
- * The commit message of a story that passed; the trailers link commit, story and run. `redact` takes secrets out of the texts
- * before they are cut. `words` is what the agent wrote about its work, quoted so that no line of it can be a trailer, even where a
- * squash joins several messages.
+ * The commit message of a story that passed; the trailers link commit, story and run. `redact` takes secrets out of the texts before they
+ * are cut. `words`: the agent's text about its work. It is quoted so that no line of it can be a trailer, even in a squash of several
+ * commits.
  */
 export function storyMessage(
   state: State,

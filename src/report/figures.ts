@@ -23,7 +23,7 @@ export function formatUsd(dollars: number): string {
   return `$${safeDollars.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',')}`
 }
 
-/** The dollars of this usage, with `estimated` or `partly estimated` where Ralph computed them. */
+/** The dollars of this usage, with `estimated` or `partly estimated` if Ralph computed them. */
 export function describeCost(usage: Pick<Usage, 'costUsd' | 'estimatedCostUsd'>): string {
   return formatUsd(usage.costUsd) + estimateSuffix(usage.costUsd, usage.estimatedCostUsd)
 }

@@ -1,10 +1,11 @@
-// What the rest of a run will probably cost and how long it will take, by its stories so far; and what it takes at most. Pure.
-import { iterationsLeft } from '../engine/limits.ts'
+// The probable cost and time of the rest of a run, by its stories so far, and the maximum of both. Pure.
+
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import { sumOfUsage } from '../engine/model/usage.ts'
 import { iterationsOf, runUsage, storyUsage } from '../engine/model/usage-totals.ts'
 import { remaining } from '../engine/prd/select.ts'
+import { iterationsLeft } from '../engine/state/limits.ts'
 import { estimateSuffix, formatDuration, formatUsd, pluralize } from './figures.ts'
 import { outcomeNow } from './headline.ts'
 
@@ -43,7 +44,7 @@ export function forecastOf(state: State) {
     from: passedStories.length,
     /** At least one for each story. */
     iterations: { ...iterations, low: Math.max(open.length, Math.ceil(iterations.low)) },
-    /** Dollars; null where no agent reports its cost. */
+    /** Dollars; null if no agent reports its cost. */
     costUsd: passedStories.some(({ usage }) => usage.costUsd > 0)
       ? rangeFor(({ usage }) => usage.costUsd)
       : null,

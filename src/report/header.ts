@@ -1,11 +1,11 @@
 // The header of a live view, and its figures: the part of a view that is made again at every step.
 import type { Surface } from '../engine/commands/command-table.ts'
-import { iterationsLeft, jobsAllowed } from '../engine/limits.ts'
 import { openAttempt } from '../engine/model/job.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
 import { counts } from '../engine/prd/select.ts'
+import { iterationsLeft, jobsAllowed } from '../engine/state/limits.ts'
 import { costLabel, describeTokens, formatDuration, formatTokens, withLimit } from './figures.ts'
 import { attemptInWork, tally } from './headline.ts'
 
@@ -32,7 +32,7 @@ export function headerOf(state: State, limits: Limits | null) {
     jobs: run.jobs,
     usage: runUsage(state),
     pullUrl: state.github.pullUrl,
-    /** The limits that end the run; null where there is none. */
+    /** The limits that end the run; null if there is none. */
     most: {
       iterations: Number.isFinite(left) ? run.iterations + left : null,
       jobs: limits === null ? null : jobsAllowed(state, limits),

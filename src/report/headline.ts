@@ -11,7 +11,7 @@ import { oneLine } from '../engine/model/text.ts'
 import { describeOutOfScope, describeScope } from '../engine/prd/scope.ts'
 import { counts, remaining } from '../engine/prd/select.ts'
 import { ownSituation, type Situation } from '../engine/situation.ts'
-import { formatUtc, joinWithDots, pluralize } from './figures.ts'
+import { capitalize, formatUtc, joinWithDots, pluralize } from './figures.ts'
 
 /** The outcome of the job, or null while it is at work. */
 export function outcomeNow(state: State): Outcome | null {
@@ -69,7 +69,7 @@ function tallyOfStories(prd: Prd, scope: Scope | null): string {
   return `${pass}${skipped === 0 ? '' : `, ${skipped} skipped`}${others === '' ? '' : `; ${others}`}`
 }
 
-/** The state as it is in this situation: an attempt of a dead process is not in work. */
+/** The state in this situation: an attempt of a dead process is no longer in progress. */
 export function stateInSituation(state: State, situation: Situation): State {
   const attempts = situation.kind === 'working' ? state.attempts : {}
   return withConclusion({ ...state, attempts }, situation.kind === 'ended' ? situation.conclusion : null)
@@ -86,7 +86,7 @@ export function headline(state: State, situation = ownSituation(state)): { sign:
 }
 
 function readyHeadline(state: State, step: Step | null): { sign: string; text: string } {
-  const begun = state.nonce === '' ? 'not begun' : ''
+  const begun = state.nonce === '' ? 'not started' : ''
   return { sign: '⏯️', text: joinWithDots(tally(state), begun, describeNextStep(step)) }
 }
 
@@ -119,19 +119,25 @@ function headlineOf(state: State): { sign: string; text: string } {
     case 'paused':
       if (state.plan?.phase === 'proposed' && state.control.paused === null) {
         const count = pluralize(state.prd.userStories.length, 'story', 'stories')
-        return { sign: '📋', text: joinWithDots('The plan waits to be approved', count) }
+        return { sign: '📋', text: joinWithDots('The plan is waiting for approval', count) }
       }
       if (resumeAt !== null)
         return { sign: '⏳', text: joinWithDots(`Waiting until ${formatUtc(resumeAt)}`, stories) }
       return {
         sign: '⏸️',
-        text: joinWithDots(`Paused${reason === '' || reason === 'paused' ? '' : `: ${reason}`}`, stories),
+        text: joinWithDots(pausedText(reason), stories),
       }
     case 'error':
       return { sign: '❌', text: `Error: ${reason || 'see the log'}` }
     case 'interrupted':
       return { sign: '⏹️', text: joinWithDots('Cancelled, nothing is lost', stories) }
   }
+}
+
+/** `Paused by ann` and `Paused: stopped by ann`. */
+function pausedText(reason: string): string {
+  if (reason === '') return 'Paused'
+  return /^paused\b/.test(reason) ? capitalize(reason) : `Paused: ${reason}`
 }
 
 /** How many stories passed, but not by their gates. */
@@ -163,10 +169,10 @@ function describeWork(state: State): string[] {
   const attempt = openAttempt(state)
   const blocked = describeBlocked(state)
   const ids = [...new Set(Object.values(state.attempts).map(({ storyId }) => oneLine(storyId, 64)))]
-  if (ids.length > 1) return [`${joinIds(ids)} are in work`, blocked]
+  if (ids.length > 1) return [`${joinIds(ids)} are in progress`, blocked]
   if (attempt !== null) {
     const again = attempt.number > 1 ? ` (attempt ${attempt.number})` : ''
-    return [`${oneLine(attempt.storyId, 64)} is in work${again}`, blocked]
+    return [`${oneLine(attempt.storyId, 64)} is in progress${again}`, blocked]
   }
   if (state.prd.userStories.length > 0 && remaining(state.prd, state.control.scope).length === 0)
     return [`final verification${withoutVerdict(state)}`]

@@ -1,6 +1,13 @@
 // The attempts in work, one row each: which worker has it, what happens to it, where it is in the train. Pure.
 
-import { type Attempt, hasCandidate, isGreen } from '../engine/model/attempt.ts'
+import {
+  type Attempt,
+  assignedWorker,
+  hasCandidate,
+  isGreen,
+  isInLane,
+  slotOf,
+} from '../engine/model/attempt.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import { baseFor, trainOf } from '../engine/parallel/train.ts'
@@ -23,13 +30,13 @@ export function workersOf(state: State, stories: readonly StoryView[], limits: L
         id: story.id,
         title: story.title,
         /** The name of the worker in a wave; null outside of a wave, and for a candidate that waits in the train. */
-        worker: attempt.worker ?? null,
+        worker: assignedWorker(attempt) ?? null,
         attempt: attempt.number,
         mostAttempts: most,
         which: `${attemptLabel(attempt.number, most)}${candidateLabel(state, attempt)}`,
         doing: describeProgress(state, attempt, train[at - 1]?.storyId ?? null),
         /** Its place in the train, from 1; null without a candidate, or if stories are worked on one after the other. */
-        place: attempt.inLane === true && at < train.length ? at + 1 : null,
+        place: isInLane(attempt) && at < train.length ? at + 1 : null,
         /** How often its candidate was rebased and gated again. */
         rebased: timesRebased(attempt),
         startedAt: attempt.startedAt,
@@ -41,14 +48,18 @@ export function workersOf(state: State, stories: readonly StoryView[], limits: L
 }
 
 /** `, candidate 2 of 3`; empty if the story has only one. */
-function candidateLabel({ contests }: State, { storyId, slot }: Attempt): string {
+function candidateLabel({ contests }: State, attempt: Attempt): string {
+  const { storyId } = attempt
+  const slot = slotOf(attempt)
   return slot === undefined ? '' : `, candidate ${slot} of ${contests?.[storyId]?.of ?? slot}`
 }
 
-/** How many stories can be in work at a time, and how many more could begin; null if they are worked on one after the other. */
+/** How many stories can be in progress at the same time, and how many more could begin. Null if only one at a time can. */
 export function lanesOf({ job, attempts }: State, limits: Limits | null) {
   const most = job.wave?.workers ?? limits?.maxParallel ?? 1
-  const taken = Object.values(attempts).filter(({ worker }) => job.wave === undefined || worker !== undefined)
+  const taken = Object.values(attempts).filter(
+    (attempt) => job.wave === undefined || assignedWorker(attempt) !== undefined,
+  )
   return most > 1 ? { most, free: Math.max(0, most - taken.length) } : null
 }
 
@@ -102,16 +113,16 @@ const PHASE_WORDS: Readonly<Record<Attempt['phase'], string>> = {
 
 /** `before`: the story that is before it in the train and has to land first, or null. */
 function describeProgress(state: State, attempt: Attempt, before: string | null): string {
-  const isInTrain = attempt.inLane === true && attempt.slot === undefined
+  const isInTrain = isInLane(attempt) && slotOf(attempt) === undefined
   if (!isInTrain || !hasCandidate(attempt)) return PHASE_WORDS[attempt.phase]
-  const waits = state.job.wave !== undefined && attempt.worker === undefined
+  const waits = state.job.wave !== undefined && assignedWorker(attempt) === undefined
   const base = baseFor(state, attempt.storyId)
   if (attempt.base !== base) {
     const onto = before ?? 'what landed'
     return waits || base === null ? `waits to be rebased on ${onto}` : `is rebased on ${onto}`
   }
   if (isGreen(attempt)) return before === null ? 'green, lands next' : `green, waits for ${before}`
-  if (attempt.redBehind === true && before !== null)
+  if (attempt.train?.isRedBehind === true && before !== null)
     return `its gates were red behind ${before}, waits for it`
   if (waits) return 'waits for its gates'
   return timesRebased(attempt) > 0 ? 'the gates run again' : PHASE_WORDS[attempt.phase]

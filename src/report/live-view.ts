@@ -14,11 +14,11 @@ export type WatchedRun = {
   limits: Limits | null
   /** The last lines that the session or the gates printed, the newest last. Not trusted. */
   lines: readonly string[]
-  /** Where the run is, for people: `this machine`. */
+  /** The place of the run, for people: `this machine`. */
   place: string
   /** The page of the job; null on this machine. */
   url: string | null
-  /** Where its reader types commands. */
+  /** The place at which its reader types commands. */
   surface: Surface
 }
 

@@ -1,10 +1,11 @@
 // The panels of a live view: calls in the last hour, the breaker, and what ends the run. Pure.
-import { describeFalseDone } from '../engine/breaker.ts'
-import { callAllowedAt } from '../engine/limits.ts'
+
 import { openAttempt } from '../engine/model/job.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
 import type { State } from '../engine/model/state.ts'
 import { remaining } from '../engine/prd/select.ts'
+import { describeFalseDone } from '../engine/state/breaker.ts'
+import { callAllowedAt } from '../engine/state/limits.ts'
 import {
   formatCountdown,
   formatDuration,

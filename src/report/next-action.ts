@@ -2,9 +2,7 @@
 
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
 import { missingApprovals } from '../engine/corrections/approvals.ts'
-import { waitingDependencies } from '../engine/dependencies.ts'
 import { formatHolder } from '../engine/lease.ts'
-import { budgetLeft, exhaustedBudget, iterationsLeft } from '../engine/limits.ts'
 import { dependencyName } from '../engine/model/dependency.ts'
 import { haltError } from '../engine/model/job.ts'
 import type { Limits } from '../engine/model/limit-types.ts'
@@ -15,6 +13,8 @@ import { openQuestions } from '../engine/planning/plan-questions.ts'
 import { unmetOutOfScope } from '../engine/prd/scope.ts'
 import { counts, remaining } from '../engine/prd/select.ts'
 import type { EndedSituation, Situation } from '../engine/situation.ts'
+import { waitingDependencies } from '../engine/state/dependencies.ts'
+import { budgetLeft, exhaustedBudget, iterationsLeft } from '../engine/state/limits.ts'
 import { capitalize, pluralize } from './figures.ts'
 import { blockedIds, nextJobHeldUntil, willContinue } from './headline.ts'
 import { type Sentence, sentence } from './sentence.ts'
@@ -57,7 +57,7 @@ function run(reader: Reader) {
 
 /** A request for the run. A comment starts the next job by itself; on a command line a person has to start it. */
 function askToContinue(reader: Reader, request: Sentence): Sentence {
-  if (reader.surface === 'cli') return sentence`${request}, then continue with ${run(reader)}.`
+  if (reader.surface === 'cli') return sentence`${request}. Then continue with ${run(reader)}.`
   return hasNoThread(reader)
     ? sentence`${openPullRequest(reader)} and comment there. ${request}.`
     : sentence`${request}.`
@@ -72,7 +72,7 @@ function whileWorking(reader: Reader, holder: string | null): Sentence {
   const begin = sentence`Nothing to do: Ralph is at work${who}.`
   return hasNoThread(reader)
     ? begin
-    : sentence`${begin} ${typed(reader, 'pause')} holds it after this iteration, ${typed(reader, 'stop')} at once.`
+    : sentence`${begin} ${typed(reader, 'pause')} holds it after this iteration, ${typed(reader, 'stop')} ends it immediately.`
 }
 
 function whenReady(reader: Reader, step: Step | null): Sentence {
@@ -135,7 +135,7 @@ function whileWaiting(reader: Reader, until: number): Sentence {
     ? sentence`; ${run(reader)} tries again at once`
     : resting === undefined || hasNoThread(reader)
       ? sentence``
-      : sentence`; ${typed(reader, `retry ${resting.id} -- <hint>`)} has it tried at once`
+      : sentence`; ${typed(reader, `retry ${resting.id} -- <hint>`)} tries it again at once`
   if (surface === 'comment')
     return sentence`Nothing to do if the hourly ${RESUME_LOST} workflow is set up: work continues by itself${atOnce}.`
   return isVendors
@@ -153,6 +153,8 @@ function whenComplete(reader: Reader, since: EndedSituation['since']): Sentence 
   if (since === 'merged' && surface === 'comment') return sentence`Nothing to do: it is merged.`
   if (since === 'merged')
     return sentence`It is merged: ${typed(reader, `archive ${state.feature}`)} moves it to the archive.`
+  if (since === 'auto-merge')
+    return sentence`Review this pull request like any other. GitHub merges it by itself.${rest}`
   if (surface === 'comment')
     return pull === null
       ? sentence`${openPullRequest(reader)}, review it like any other, and merge it.${rest}`
@@ -221,7 +223,7 @@ function whenStuck(reader: Reader): Sentence {
   const all = others.length === 0 ? sentence`` : sentence` (all of them: ${typed(reader, 'retry all')})`
   const retry = typed(reader, `retry ${first} -- <hint>`)
   const skip = typed(reader, `skip ${first}`)
-  return askToContinue(reader, sentence`Say what is missing: ${retry}${all}, or leave it out: ${skip}`)
+  return askToContinue(reader, sentence`Give a hint with ${retry}${all}, or leave it out with ${skip}`)
 }
 
 function whenQuestionsOpen({ state, surface }: Reader): Sentence {
@@ -283,5 +285,5 @@ function whenError(reader: Reader): Sentence {
 }
 
 function fixAndContinue(reader: Reader): Sentence {
-  return sentence`Fix what the reason names, then continue with ${run(reader)}.`
+  return sentence`Fix the reported problem, then continue with ${run(reader)}.`
 }

@@ -96,7 +96,7 @@ type StoryStatusRow = {
 export const STORY_STATUSES: Readonly<Record<StoryStatus, StoryStatusRow>> = {
   passed: { sign: '✅', cell: '🟩', word: 'passed', box: '[x]', fill: '#1a7f37', ink: '#ffffff' },
   skipped: { sign: '⏩', cell: '⬛', word: 'skipped', box: '[-]', fill: '#eaeef2', ink: '#57606a' },
-  working: { sign: '🔨', cell: '🟦', word: 'in work', box: '[>]', fill: '#0969da', ink: '#ffffff' },
+  working: { sign: '🔨', cell: '🟦', word: 'in progress', box: '[>]', fill: '#0969da', ink: '#ffffff' },
   rejected: {
     sign: '🔁',
     cell: '🟨',

@@ -100,7 +100,7 @@ const COMMIT: (typeof STORIES)[number] = [
 
 /** The columns of the table of attempts in work; HTML uses them as well. */
 export const IN_WORK: Columns<WorkerView> = [
-  ['In work', 'text', ({ id, title }) => ({ text: `${id} ${title}`, most: 120 })],
+  ['In progress', 'text', ({ id, title }) => ({ text: `${id} ${title}`, most: 120 })],
   ['Train', 'word', ({ place }) => (place === null ? '' : ordinal(place))],
   ['Worker', 'word', ({ worker }) => ({ text: worker ?? '', most: 20 })],
   [
@@ -173,7 +173,7 @@ function gateCell(gate: GateResult): { text: string; most: number } {
 function describeProof(proof: GateResult['proof']): string {
   if (proof === undefined) return ''
   const { tests } = proof
-  if (tests === undefined) return '; fails without this change'
+  if (tests === undefined) return '; the gate fails without this change'
   return tests === 1 ? '; 1 needs this change' : `; ${tests} need this change`
 }
 

@@ -82,7 +82,7 @@ function verificationSentences(view: View): string[] {
 function gatesSentence({ isUngated, stories }: View): string {
   const meansLittle = 'a ticked story means only that the agent changed something.'
   if (isUngated) return `No gate is configured: ${meansLittle}`
-  const passedHere = stories.filter(({ how }) => how !== null && how !== 'imported')
+  const passedHere = stories.filter(({ how }) => how !== null && how !== 'imported' && how !== 'answered')
   if (passedHere.length === 0) return 'No story has passed in this run yet.'
   const gates = passedHere.flatMap((story) => story.gates)
   const names = new Set(gates.flatMap(({ name, ok, advisory }) => (ok && !advisory ? [name] : [])))

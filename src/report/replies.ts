@@ -31,7 +31,7 @@ export function commandTable(): string {
 
 /** Replaces the summary on a pull request that was merged or closed, once the run has another one. */
 export function continuedComment(feature: string, pull: number): string {
-  return `${marker('sticky', feature)}\n### ➡️ The run continues in #${pull}\n\nWhat came after this pull request is there, with the summary of all stories.\n`
+  return `${marker('sticky', feature)}\n### ➡️ The run continues in #${pull}\n\nLater work is there, with the summary of all stories.\n`
 }
 
 /** The reply to `/ralph help`. */
@@ -65,26 +65,26 @@ export function statusReply(state: State, facts: Facts, job: JobNow): string {
 function jobText(job: JobNow): string {
   switch (job.kind) {
     case 'working':
-      return `${job.url === null ? 'A job' : link('A job', job.url)} works on it now.`
+      return `${job.url === null ? 'A job' : link('A job', job.url)} is working on it now.`
     case 'starting':
-      return `${link('A job', job.url)} has been started and does not work yet.`
+      return `${link('A job', job.url)} has been started, but has not begun to work yet.`
     case 'none':
-      return 'No job works on it now.'
+      return 'No job is working on it now.'
   }
 }
 
 /** The reply to `/ralph why`; `why` is null if no attempt has failed. */
 export function whyReply(why: Why | null): string {
   if (why === null) return 'No attempt of a story has failed.\n'
-  const { story, statusText, last, attempts, output, guidance, help } = why
-  const title = output?.of ? `What the gate ${markdownText(output.of, 60)} said` : 'Output'
+  const { story, statusText, last, passed, attempts, output, guidance, helpTitle, help } = why
+  const title = output?.of ? `Output of the gate ${markdownText(output.of, 60)}` : 'Output'
   const cost = costOrEmpty(story.usage)
   const spent = cost === '' ? '' : `, ${cost} in all`
   return joinBlocks([
     `#### ${STORY_STATUSES[story.status].sign} ${storyIdMarkdown(story.id)} ${markdownText(story.title, 120)}`,
-    `Status: ${statusText}.${last === null ? '' : ` **Last:** ${toMarkdown(last)}`}`,
+    `Status: ${statusText}.${last === null ? '' : ` **Last:** ${toMarkdown(last)}`}${passed === null ? '' : ` ${toMarkdown(passed)}`}`,
     section('Notes of people', list(guidance.map((one) => markdownText(one, 500)))),
-    section('What would help', list(help.map(toMarkdown))),
+    section(helpTitle, list(help.map(toMarkdown))),
     output === null
       ? ''
       : collapsible(title, codeBlock(withoutPassed(output.output), OUTPUT_BYTES.reply), true),
@@ -109,7 +109,7 @@ export type ChangesView = {
 
 /** The reply to `/ralph diff`. */
 export function diffReply({ storyId: id, commits, compareUrl, isKept }: ChangesView): string {
-  if (id === null) return `${link('Everything that the branch has', compareUrl)}.\n`
+  if (id === null) return `${link('Everything on the branch', compareUrl)}.\n`
   const all = commits.map(
     ({ sha, subject, compareUrl: url }) =>
       `${link(`\`${sha.slice(0, 7)}\``, url)} ${markdownText(subject, 120)}`,
@@ -131,7 +131,7 @@ export function outsideSituation(state: State, isHeld: boolean): Situation {
 export function rateLimitReply(until: number, isPause: boolean): string {
   // `/ralph run` would end the pause that the command asks for.
   const how = isPause ? '' : `; comment ${code('/ralph run')} then, or press *Run workflow*`
-  return `⏳ GitHub's rate limit lets no job start until ${formatUtc(until)}. The next job does this first${how}.\n`
+  return `⏳ GitHub's rate limit blocks new jobs until ${formatUtc(until)}. The next job does this first${how}.\n`
 }
 
 /** The reply to `/ralph status` before a run of the feature. */
@@ -141,7 +141,7 @@ export function noRunReply(): string {
 
 /** The reply to a command on another pull request from the run's branch: Ralph reads no commands there. */
 export function wrongPullReply(pull: number): string {
-  return `😕 The commands of this run are read in #${pull}. Nothing was changed.\n`
+  return `😕 The commands for this run are read only in #${pull}. Nothing was changed.\n`
 }
 
 /** The reply to a command that changes nothing: the reason, and what to write instead. */
@@ -154,7 +154,7 @@ export function unchangedReply(why: string, instead = ''): string {
 /** The reply to `/ralph plan` on an issue whose feature a job works on. */
 export function busyReply(lease: Lease): string {
   const job = lease.url === null ? markdownText(formatHolder(lease), 200) : link('A job', lease.url)
-  return `⏳ ${job} works on this now, and nothing was planned again. Comment ${code('/ralph plan')} here when it has ended.\n`
+  return `⏳ ${job} is working on this now, so nothing was planned again. Comment ${code('/ralph plan')} here when it has ended.\n`
 }
 
 /** The reply on an issue that cannot be planned. */
@@ -167,7 +167,7 @@ export function mistakeList(mistakes: readonly Mistake[]): string {
   return list(
     mistakes.map((mistake) => {
       const fix = markdownText(mistake.fix, 2000)
-      return `${code(mistake.path, 300)}: ${problemOf(mistake)}\n  - **Fix:** ${fix}`
+      return `${code(mistake.place ?? mistake.path, 300)}: ${problemOf(mistake)}\n  - **Fix:** ${fix}`
     }),
   )
 }
@@ -190,7 +190,7 @@ export function issueReply({ feature, branch, pullUrl, plans, stories }: View): 
         ? `❓ This issue could not be planned: ${markdownText(plan.message, 400)}\n\nEdit the issue, then comment ${code('/ralph plan')} here.`
         : plan?.phase === 'proposed'
           ? `📋 ${pluralize(stories.length, 'story is', 'stories are')} proposed in ${where}. Read them there; comment ${code('/ralph approve-plan')} there to begin.`
-          : `🔁 The stories of this issue are worked on in ${where}.`
+          : `🔁 The stories of this issue are being worked on in ${where}.`
   return `${marker('issue', feature)}\n${text}\n`
 }
 

@@ -4,7 +4,7 @@ import type { Limits } from '../engine/model/limit-types.ts'
 import type { State, TimelineEntry } from '../engine/model/state.ts'
 import type { SessionEntry } from '../engine/model/usage.ts'
 import { attemptKinds, attemptUsage } from '../engine/model/usage-totals.ts'
-import { ladderOf } from '../engine/model-ladder.ts'
+import { ladderOf } from '../engine/state/model-ladder.ts'
 import { formatUsd, pluralize } from './figures.ts'
 
 /** The attempts with one model that a gate or a judge decided. `costUsd`: of their sessions, without those of a judge. */
@@ -53,8 +53,8 @@ export function costPerAttempt({ attempts, costUsd }: Rung): number {
 const MIN_ATTEMPTS = 5
 
 /**
- * One line for people for each rung that costs more than it saves. A rung saves money while its cost, divided by that of the next
- * rung, is below its share of passes; above it, beginning with the next rung is cheaper. Each ladder counts its own stories only.
+ * One line for people for each rung that costs more than it saves. A rung saves money while its cost, divided by that of the next rung, is
+ * below its share of passes. Otherwise it is cheaper to begin with the next rung. Each ladder counts only its own stories.
  */
 export function describeUnpaidRungs(
   state: Attempts & Pick<State, 'prd'>,

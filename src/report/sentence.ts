@@ -3,24 +3,24 @@ import { oneLine } from '../engine/model/text.ts'
 import { bold, code, link, markdownText, terminalText } from './escape.ts'
 
 /**
- * A bare string is Ralph's own text. `code`: a command or a name; `text`: a text of people or agents; `button`: a label on a page;
- * `story`: a story's id; `link`: the text of a link. `most`: the most UTF-16 units that are shown.
+ * A bare string is Ralph's own text. `code`: a command or a name. `text`: a text of people or agents. `button`: a label on a page.
+ * `story`: a story's id. `link`: the text of a link. `most`: the maximum number of UTF-16 units that are shown.
  */
-export type Part =
+export type SentencePart =
   | string
   | { code: string; most?: number }
   | { text: string; most?: number }
   | { button: string }
   | { story: string }
   | { link: string; url: string }
-export type Sentence = readonly Part[]
+export type Sentence = readonly SentencePart[]
 
 /** ``sentence`Continue with ${command}.` ``. A bare string cannot be inserted, since it would not show whether its text is trusted. */
 export function sentence(
   words: TemplateStringsArray,
-  ...parts: readonly (Exclude<Part, string> | Sentence)[]
+  ...parts: readonly (Exclude<SentencePart, string> | Sentence)[]
 ): Sentence {
-  return words.flatMap((word, index): Part[] => [word, parts[index] ?? []].flat())
+  return words.flatMap((word, index): SentencePart[] => [word, parts[index] ?? []].flat())
 }
 
 export function toMarkdown(sentence: Sentence): string {
@@ -43,7 +43,7 @@ export function toPlainText(sentence: Sentence): string {
 }
 
 /** The part as one line, not escaped. */
-export function partText(part: Part): string {
+export function partText(part: SentencePart): string {
   if (typeof part === 'string') return part
   if ('code' in part) return oneLine(part.code, part.most)
   if ('text' in part) return oneLine(part.text, part.most)
@@ -58,5 +58,5 @@ export function partText(part: Part): string {
 export type Columns<T, More = never> = readonly (readonly [
   name: string,
   kind: 'text' | 'word' | 'figure',
-  cell: (item: T) => Part | number | More,
+  cell: (item: T) => SentencePart | number | More,
 ])[]

@@ -109,11 +109,13 @@ function renderPlan(plan: PlanView, room: number): string {
   const background =
     context === '' ? '' : collapsible('context.md, which every session gets', codeBlock(context, room / 2))
   const blocks = [
-    questionList === '' ? '' : `What it did not know, and assumed (${answer} answers):\n\n${questionList}`,
+    questionList === ''
+      ? ''
+      : `Open questions, with what it assumed (answer with ${answer}):\n\n${questionList}`,
     sizeList === '' ? '' : `May be too large for one session:\n\n${sizeList}`,
-    collapsible('Read it', plannedStories(stories, room - background.length), true),
+    collapsible('Read the plan', plannedStories(stories, room - background.length), true),
     background,
-    `<sub>An approval is for these words (${code(digest)}): after an edit it is asked for again.</sub>`,
+    `<sub>An approval covers exactly this text (${code(digest)}). After an edit, Ralph asks for it again.</sub>`,
   ]
   return section(title, joinBlocks(blocks).trim())
 }

@@ -1,8 +1,14 @@
 // Every story as plain data for reports, and what is derived from it: the progress bar, the order of urgency, dependencies.
 
-import { passedUnchanged, passedUngated, splitInto, UNCHANGED, UNGATED } from '../engine/attempt-outcome.ts'
+import {
+  passedUnchanged,
+  passedUngated,
+  splitInto,
+  UNCHANGED,
+  UNGATED,
+} from '../engine/attempts/attempt-outcome.ts'
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
-import type { Outcome, Story } from '../engine/model/feature.ts'
+import type { ChangeSize, Outcome, Story } from '../engine/model/feature.ts'
 import { remarksOf } from '../engine/model/gate.ts'
 import { failureOutput } from '../engine/model/gate-output.ts'
 import type { State } from '../engine/model/state.ts'
@@ -16,8 +22,7 @@ import { type Sentence, sentence } from './sentence.ts'
 
 export type StoryView = ReturnType<typeof storiesOf>[number]
 
-/** The files and lines that the commits of a story changed. Ralph's own files do not count; a binary file has no lines. */
-export type StoryChange = { files: number; added: number; removed: number }
+export type StoryChange = ChangeSize
 
 /** `3 files, +40 -2`; empty if nothing is known. */
 export function describeChange(change: StoryChange | null): string {
@@ -28,18 +33,18 @@ export function describeChange(change: StoryChange | null): string {
 export function storiesOf(
   state: State,
   changes: Readonly<Record<string, StoryChange>> = {},
-): (ReturnType<typeof storyOf> & { change: StoryChange | null })[] {
+): (ReturnType<typeof storyView> & { change: StoryChange | null })[] {
   const stories = state.prd.userStories
   const doneIds = new Set(stories.filter((story) => story.passes || story.skipped).map(({ id }) => id))
   const isInScope = inScope(state.control.scope)
   return stories.map((story) => ({
-    ...storyOf(state, story, doneIds, isInScope(story)),
+    ...storyView(state, story, doneIds, isInScope(story)),
     /** What its commits changed; null if that is not known. */
-    change: changes[story.id] ?? null,
+    change: changes[story.id] ?? state.records[story.id]?.changed ?? null,
   }))
 }
 
-function storyOf(state: State, story: Story, doneIds: ReadonlySet<string>, isInScope: boolean) {
+function storyView(state: State, story: Story, doneIds: ReadonlySet<string>, isInScope: boolean) {
   const record = state.records[story.id]
   const { id, title, dependsOn, retries, lastResult } = story
   const waitsFor = dependsOn.filter((one) => !doneIds.has(one))
@@ -84,7 +89,7 @@ function storyOf(state: State, story: Story, doneIds: ReadonlySet<string>, isInS
     givenBack,
     retries,
     usage: storyUsage(state, id),
-    /** How one of several candidates was chosen; null where there was one. */
+    /** How one of several candidates was chosen; null if there was one. */
     choice,
     ms: record?.ms ?? 0,
     commit: story.passes ? (record?.commit ?? lastResult?.commit ?? null) : null,
@@ -165,11 +170,12 @@ function statusOfStory(story: Story, isWorkedOn: boolean, isWaiting: boolean): S
 }
 
 /** How a story passed: usually by its gates. Null if it has not passed. */
-type How = 'gates' | 'imported' | 'ungated' | 'unchanged' | null
+type How = 'gates' | 'imported' | 'ungated' | 'unchanged' | 'answered' | null
 
 function howPassed(story: Story): How {
   if (!story.passes) return null
   if (story.lastResult?.imported === true) return 'imported'
+  if (story.lastResult?.how === 'answered') return 'answered'
   if (passedUngated(story)) return 'ungated'
   return passedUnchanged(story) ? 'unchanged' : 'gates'
 }
@@ -179,6 +185,7 @@ const HOW = {
   imported: 'had passed before Ralph began; no gate has checked it',
   ungated: UNGATED,
   unchanged: UNCHANGED,
+  answered: 'nothing was changed',
 }
 
 function asideOf(status: StoryStatus, how: How, why: string, waitsFor: readonly string[]): string {
@@ -187,7 +194,7 @@ function asideOf(status: StoryStatus, how: How, why: string, waitsFor: readonly 
     passed: HOW[how ?? 'gates'],
     skipped: 'skipped by a person',
     blocked: `blocked: ${why}`,
-    working: 'in work now',
+    working: 'in progress now',
     rejected: `to be tried again: ${why}`,
     waiting: `waits for ${waitsFor.slice(0, 3).join(', ')}${more}`,
     outside: 'not asked for',
@@ -252,8 +259,8 @@ export function sortByUrgency(stories: readonly StoryView[]): StoryView[] {
 }
 
 /**
- * The iterations with the number of the attempt among all that the story ever had, as its check counts them: the state counts again after a
- * retry. An attempt that was given back has the number of the one that repeats it.
+ * The iterations, with attempts numbered among all that the story ever had, as its check counts them. The state counts from one again
+ * after a retry. An attempt that was returned has the number of the one that repeats it.
  */
 export function numberedIterations(
   state: State,

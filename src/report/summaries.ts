@@ -32,7 +32,7 @@ export function verificationLines(state: State, { red, verdict, usage }: Verific
     terminalText(
       red === null ? verdictWords(state, verdict) : `NOT VERIFIED: gate ${red} fails, so nothing was judged`,
     ),
-    ...(open === 0 ? [] : [`${pluralize(open, 'story is', 'stories are')} left to be worked on`]),
+    ...(open === 0 ? [] : [`${pluralize(open, 'story is', 'stories are')} not done yet`]),
     `Nothing was changed, and this session${cost} does not count against the budget of ${feature}.`,
   ]
 }
@@ -97,7 +97,7 @@ export function doctorVerdict(
   const counted = [
     faults > 0 ? pluralize(faults, 'fault') : '',
     warnings > 0 ? pluralize(warnings, 'warning') : '',
-    unknown > 0 ? `${unknown} not known` : '',
+    unknown > 0 ? `${unknown} unknown` : '',
     `${of('ok')} fine`,
   ]
   const text = counted.filter((one) => one !== '').join(', ')

@@ -1,14 +1,14 @@
-// Why a story is not done: its last failure, its attempts, the gate's output, and what would help. Pure.
+// Why a story is not done: its last failure, its attempts, the gate's output, and what would help. Or how it passed. Pure.
 
 import { formatCommandLine, type Surface } from '../engine/commands/command-table.ts'
-import type { Failure } from '../engine/model/attempt.ts'
+import { type Failure, isChosen } from '../engine/model/attempt.ts'
 import { gateFindings } from '../engine/model/gate.ts'
 import { attemptsAt } from '../engine/model/job.ts'
 import type { State } from '../engine/model/state.ts'
 import { iterationsOf } from '../engine/model/usage-totals.ts'
 import { isTooLarge } from '../engine/planning/plan-events.ts'
 import { sizeRemarks } from '../plan/size.ts'
-import { describeAttempts, formatUtc } from './figures.ts'
+import { describeAttempts, formatUtc, shortCommit } from './figures.ts'
 import { STORY_STATUSES } from './outcomes.ts'
 import { type Sentence, sentence } from './sentence.ts'
 import { lastFailedStory, type StoryView, storiesOf } from './stories.ts'
@@ -26,11 +26,15 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
     statusText: `${STORY_STATUSES[story.status].word}, ${describeAttempts(story)}`,
     /** The last failure, or null. */
     last: failureSentence(story),
+    /** How it passed, or null. */
+    passed: passSentence(story),
     /** The newest last. */
     attempts: numberedAttempts(state, story.id),
     output: story.status === 'passed' ? null : story.output,
     /** People's hints for the story's next attempt, the newest last. */
     guidance: state.control.guidance[story.id] ?? [],
+    helpTitle:
+      story.status === 'passed' || story.status === 'skipped' ? 'What you can do' : 'What would help',
     /** What a person can do, the most helpful first. */
     help: helpSentences(state, story, surface),
   }
@@ -38,7 +42,7 @@ export function whyOf(state: State, id: string | null, surface: Surface) {
 
 /** The iterations of a story, numbered as in `ralph log --attempt`: over all attempts ever made. The state begins again at a retry. */
 function numberedAttempts(state: State, id: string) {
-  const inWorkCount = attemptsAt(state, id).filter(({ chosen }) => chosen === undefined).length
+  const inWorkCount = attemptsAt(state, id).filter((attempt) => !isChosen(attempt)).length
   // The newest iteration has the highest number.
   let number = (state.records[id]?.attempts ?? 0) - inWorkCount
   const iterations = iterationsOf(state).filter(({ storyId }) => storyId === id)
@@ -56,7 +60,7 @@ const FAILURE_TITLES: Readonly<Record<Failure['kind'], string>> = {
   gates: 'The change was not accepted',
   judge: 'The judge did not agree',
   conflict: 'The change conflicts with what people committed',
-  examples: 'The product gave another value than an example expects',
+  examples: 'The output differs from what an example expects',
 }
 
 function failureSentence({ status, failure, why }: StoryView): Sentence | null {
@@ -65,26 +69,41 @@ function failureSentence({ status, failure, why }: StoryView): Sentence | null {
   return status === 'blocked' && why !== '' ? [{ text: why }] : null
 }
 
+function passSentence({ status, how, aside, commit }: StoryView): Sentence | null {
+  if (status !== 'passed') return null
+  if (how !== 'gates') return [{ text: `How it passed: ${aside}` }, '.']
+  return commit === null
+    ? ['Its gates passed.']
+    : sentence`Its gates passed on ${{ code: shortCommit(commit) }}.`
+}
+
 function helpSentences(state: State, story: StoryView, surface: Surface): Sentence[] {
   const { id, status, waitsFor, failure } = story
   const attempts = story.attempts + story.givenBack
   const command = (line: string) => ({ code: formatCommandLine(surface, line) })
   switch (status) {
     case 'passed':
+      return [
+        sentence`${command(`diff ${id}`)} shows what was changed for it.`,
+        sentence`${command(`redo ${id} -- <why>`)} works on it again, if the work is not what you want.`,
+      ]
     case 'skipped':
-      return [sentence`${command(`redo ${id} -- <why>`)} works on it again.`]
+      return [sentence`${command(`redo ${id} -- <why>`)} works on it after all.`]
     case 'outside':
       return [sentence`${command(`retry ${id}`)} adds it to this run.`]
     case 'waiting':
       return waitsFor
         .slice(0, 1)
-        .map((first) => sentence`${command(`why ${first}`)} shows how the story is that it waits for.`)
+        .map(
+          (first) =>
+            sentence`It waits for ${{ text: first }}: ${command(`why ${first}`)} shows what is missing there.`,
+        )
   }
   const isBlocked = status === 'blocked'
   const hasAttempts = attempts > 0
   const help: (Sentence | false)[] = [
     failure !== null && helpByKind(state, story, failure),
-    restSentence(state, id),
+    !isBlocked && restSentence(state, id),
     hasAttempts && isBlocked && sentence`${command(`retry ${id} -- <hint>`)} tries it again with your hint.`,
     hasAttempts &&
       !isBlocked &&
@@ -112,7 +131,7 @@ function helpByKind({ folder }: State, { id, gates }: StoryView, failure: Failur
       )
     case 'judge':
     case 'empty-diff':
-      return sentence`Check its criteria in ${{ code: `${folder}/prd.json`, most: 200 }}. They may be met already, or no file can show that they are met.`
+      return sentence`Check its criteria in ${{ code: `${folder}/prd.json`, most: 200 }}. They may already be met, or no file can show that they are.`
     case 'session':
       return (
         isTooLarge(failure) &&

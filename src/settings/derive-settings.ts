@@ -5,6 +5,7 @@ import { agentSteps, agentsIn } from '../engine/model/pipeline-step.ts'
 import { originOf, resolveSite } from '../engine/model/service.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { nearest } from '../system/nearest.ts'
+import { FEATURE } from './setting-names.ts'
 import type { SettingField, Settings } from './settings-table.ts'
 import { describeFound, formatDuration, joinWithOr } from './show.ts'
 import { addMistake, addNote, childPlace, type ValuePlace } from './value-place.ts'
@@ -22,7 +23,8 @@ export function deriveSettings(settings: Settings, origins: Origins): Settings {
   const agentVersion = deriveAgentVersion(settings, origins)
   const iterationTimeoutMs = deriveIterationTimeout(settings, origins)
   const network = deriveNetwork(settings, origins)
-  const derived = { ...settings, agent, agentVersion, iterationTimeoutMs, network }
+  const branchPrefix = deriveBranchPrefix(settings, origins)
+  const derived = { ...settings, agent, agentVersion, iterationTimeoutMs, network, branchPrefix }
   checkAgents(derived, origins)
   noteSteps(derived, origins)
   noteServices(derived, origins)
@@ -35,6 +37,16 @@ export function deriveSettings(settings: Settings, origins: Origins): Settings {
 
 function areReadable(origins: Origins, ...fields: SettingField[]): boolean {
   return fields.every((field) => origins[field].isReadable)
+}
+
+/** `branch-name: feat/{feature}` is the prefix `feat/`. If both are set, they have to agree. */
+function deriveBranchPrefix(settings: Settings, origins: Origins): string {
+  const { branchName, branchPrefix } = settings
+  if (branchName === null || !areReadable(origins, 'branchName', 'branchPrefix')) return branchPrefix
+  const prefix = branchName.slice(0, -FEATURE.length)
+  if (origins.branchPrefix.rank > 0 && branchPrefix !== prefix)
+    addMistake(origins.branchName.at, branchName, `${branchPrefix}${FEATURE}`, 'leave branch-prefix out')
+  return prefix
 }
 
 /** Only another user has its own network. A default changes silently; a value that was set is a mistake. */
@@ -76,7 +88,7 @@ function deriveAgentVersion({ agent, agentVersion }: Settings, origins: Origins)
   const isOthers = rank > version.rank && overridden !== undefined && overridden !== agent
   if (agentVersion === null || !isOthers || !areReadable(origins, 'agent', 'agentVersion'))
     return agentVersion
-  addNote(version.at, `not used: it is of ${overridden}, and the agent is ${agent}`)
+  addNote(version.at, `ignored, because it is a version of ${overridden} and the agent is ${agent}`)
   return null
 }
 
@@ -200,8 +212,9 @@ function checkBrowser({ browser, services, gates }: Settings, origins: Origins):
   const { at } = origins.browser
   const taken = gates.find(({ name }) => name.toLowerCase() === BROWSER_GATE)
   if (taken !== undefined && areReadable(origins, 'gates')) {
+    const expected = 'another name, because the built-in browser check is called browser'
     const fix = 'give the gate another name, such as e2e'
-    addMistake(origins.gates.at, `a gate ${taken.name}`, 'a name that the browser check does not have', fix)
+    addMistake(origins.gates.at, `a gate named ${taken.name}`, expected, fix)
   }
   const site = resolveSite(browser, services)
   if (site === null) {

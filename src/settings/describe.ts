@@ -45,7 +45,7 @@ export type FlagRow = Pick<SettingRow, 'key' | 'defaultText' | 'description' | '
   repeatable: boolean
 }
 
-/** Every flag that is a setting, `--gate` behind `--gates`. */
+/** Every flag that is a setting; `--gate` comes after `--gates`. */
 export function flagTable(): FlagRow[] {
   return settingRows.filter(isInputAndFlag).flatMap((row) => {
     const flag = {

@@ -1,6 +1,7 @@
 // Gates: named commands that must exit 0; from the workflow's YAML, the file's map or `--gate NAME=COMMAND`.
 import * as z from 'zod/mini'
 import type { Gate } from '../engine/model/gate.ts'
+import { faultIssue } from '../system/faults.ts'
 import { gateName, reportPath } from './setting-names.ts'
 import { describeFound } from './show.ts'
 import { addMistake, parseValue, substituteVariables, type ValuePlace } from './value-place.ts'
@@ -78,22 +79,17 @@ const distinct = v.distinctNames<object>('gate', (map) =>
 const checkNeeds = z.check<Record<string, { needs?: readonly string[] }>>(({ value, issues }) => {
   const names = Object.keys(value)
   for (const [name, { needs = [] }] of Object.entries(value)) {
-    for (const [at, need] of needs.entries())
-      if (!names.includes(need))
-        issues.push(needIssue(value, [name, 'needs', at], need, 'the name of a gate'))
-    if (waitsForGate(value, name, name))
-      issues.push(needIssue(value, [name, 'needs'], needs.join(', '), 'gates that do not wait for this one'))
+    const fix = 'name another, or leave it out'
+    for (const [at, need] of needs.entries()) {
+      if (names.includes(need)) continue
+      const fault = { found: need, expected: 'the name of a gate', fix }
+      issues.push(faultIssue(value, fault, [name, 'needs', at]))
+    }
+    if (!waitsForGate(value, name, name)) continue
+    const circle = { found: needs.join(', '), expected: 'gates that do not wait for this one', fix }
+    issues.push(faultIssue(value, circle, [name, 'needs']))
   }
 })
-
-function needIssue(input: unknown, path: (string | number)[], found: string, expected: string) {
-  return {
-    code: 'custom' as const,
-    input,
-    path,
-    message: `${expected}\nname another, or leave it out\n${found}`,
-  }
-}
 
 function waitsForGate(
   gates: Record<string, { needs?: readonly string[] }>,

@@ -19,7 +19,7 @@ import {
 } from './value-place.ts'
 import { isEmpty } from './values.ts'
 
-/** The values of one source, by configuration key; null where a value could not be read. The higher `rank` wins. */
+/** The values of one source, by configuration key; null if a value could not be read. The higher `rank` wins. */
 export type Layer = { rank: number; values: Map<string, GivenValue | null> }
 
 const everywhere = settingRows.filter(isInputAndFlag)

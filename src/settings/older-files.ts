@@ -112,7 +112,7 @@ function readVerify(verify: GivenValue): [string, GivenValue][] {
 }
 
 /**
- * The command as a name, made unique: `bun-run-test-unit`; `default` where it holds neither letter nor digit. Variables and
+ * The command as a name, made unique: `bun-run-test-unit`; `default` if it holds neither letter nor digit. Variables and
  * options may hold a secret, and a name is shown everywhere.
  */
 function freeName(command: string, group: string, taken: object): string {

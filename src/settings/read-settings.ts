@@ -80,7 +80,7 @@ function fieldRecord<T>(entries: [string, T][]): Record<SettingField, T> {
 
 type Chosen = Origin & { value: unknown }
 
-/** Chooses a setting's value. Every layer is read, so that a mistake shows also where a higher layer wins. Layers come highest first. */
+/** Chooses a setting's value. Every layer is read, so that a mistake shows even if a higher layer wins. Layers come highest first. */
 function chooseValue(
   row: SettingRow,
   layers: readonly Layer[],
@@ -143,7 +143,7 @@ export const configFileNames = ['ralph.config.yml', 'ralph.config.yaml', 'ralph.
 
 /**
  * The settings of a run, resolved: the configuration file is looked for, then everything is read. `look` gives the
- * text of a file of the trusted side, null where there is none; without it, no file is asked for.
+ * text of a file of the trusted side, null if there is none; without it, no file is asked for.
  */
 export async function resolveSettings(
   sources: Omit<Sources, 'file'>,

@@ -42,6 +42,16 @@ export const branchPrefix = textWhere(
   'write a prefix such as ralph/',
 )
 
+/** What stands for the feature's name in `branch-name`. */
+export const FEATURE = '{feature}'
+
+/** The name of a feature's branch. Its end is the feature, so that a branch also says which feature it has. */
+export const branchPattern = textWhere(
+  (pattern) => pattern.endsWith(FEATURE) && isBranch(`${pattern.slice(0, -FEATURE.length)}x`),
+  `a branch name that ends in ${FEATURE}, without \`refs/heads/\`: ${refRules}`,
+  `write a pattern such as feat/${FEATURE}`,
+)
+
 /** A branch, without `refs/heads/`. */
 export const branchName = textWhere(
   isBranch,
@@ -101,7 +111,7 @@ export const configPath = textWhere(
   'write ralph.config.yml',
 )
 
-/** A version as package managers take it, and the integrity of its package where that is pinned. */
+/** A version as package managers take it, and the integrity of its package if that is pinned. */
 export const version = textWhere(
   (written) => /^[\^~]?[A-Za-z0-9][A-Za-z0-9.+-]*(?: sha512-[A-Za-z0-9+/]{86}==)?$/.test(written),
   'a version such as 2.1.0 or latest, or 2.1.0 sha512-...',
@@ -144,7 +154,7 @@ export const hosts = list(
   textWhere(
     isAllowEntry,
     'a host, *.host, host:port or a preset',
-    `write one a line; presets are ${Object.keys(NETWORK_PRESETS).join(', ')}`,
+    `write one per line; presets are ${Object.keys(NETWORK_PRESETS).join(', ')}`,
   ),
 )
 

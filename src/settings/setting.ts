@@ -5,12 +5,12 @@ import { type Kind, kinds } from './values.ts'
 /** Where Ralph runs: as a step of a workflow, or from a command line. */
 export type Surface = 'action' | 'cli'
 
-export type Group = 'what' | 'agent' | 'gates' | 'limits' | 'pull request' | 'trust, scale' | 'file only'
+export type Group = 'what' | 'agent' | 'gates' | 'limits' | 'pull request' | 'trust and scale' | 'file only'
 
 type SettingOptions<T, D> = {
-  /** The value where none is given, as people would write it; without a default it is null. */
+  /** The value if none is given, as people would write it; without a default it is null. */
   default?: D
-  /** The default on the command line, where it is another one. */
+  /** The default on the command line, if it is another one. */
   cliDefault?: unknown
   /** The default in words, if it differs from `default`. */
   defaultText?: string
@@ -62,7 +62,6 @@ export function settingRow(field: string, setting: Setting<z.core.$ZodType, unkn
     default: written,
     defaultText = typeof written === 'object' ? '' : String(written ?? ''),
   } = setting
-  const description = values.length === 0 ? about : `${about} (${values.join(', ')}).`
   return {
     ...setting,
     field,
@@ -70,9 +69,15 @@ export function settingRow(field: string, setting: Setting<z.core.$ZodType, unkn
     input: toKebabCase(key),
     kind,
     values,
-    description,
+    description: values.length === 0 ? about : withValues(about, values),
     defaultText,
   }
+}
+
+/** Lists the words of a choice, unless the text explains each of them. */
+function withValues(about: string, values: readonly string[]): string {
+  const isExplained = values.every((value) => about.includes(`\`${value}\``))
+  return isExplained ? `${about}.` : `${about} (${values.join(', ')}).`
 }
 
 /** Whether the setting is also an input and a flag. */

@@ -23,7 +23,7 @@ const agent = settingGroup('agent')
 const gate = settingGroup('gates')
 const limit = settingGroup('limits')
 const pull = settingGroup('pull request')
-const trust = settingGroup('trust, scale')
+const trust = settingGroup('trust and scale')
 const file = settingGroup('file only')
 
 const secret = { secret: true } as const
@@ -33,28 +33,32 @@ const secret = { secret: true } as const
  * duration's without `Ms`), the input is the same in kebab-case. The order is that of all listings.
  */
 export const table = {
-  command: what(v.choice(commandNames), 'What to do; auto: what the event asks for', { default: 'auto' }),
+  command: what(v.choice(commandNames), 'What the job does. With `auto`, the event decides', {
+    default: 'auto',
+  }),
   feature: what(
     names.featureName,
-    'The feature to work on; empty: the only unfinished one, or the one that the dispatch named.',
+    'The feature to work on. If empty, Ralph takes the one that the dispatch named, or the only unfinished one.',
   ),
-  stories: what(
-    names.storyIds,
-    'The stories to work on, by their ids, separated by commas or one a line; empty: all of them.',
-    { default: [], defaultText: 'all' },
+  stories: what(names.storyIds, 'The ids of the stories to work on, separated by commas or one per line.', {
+    default: [],
+    defaultText: 'all',
+  }),
+  epic: what(
+    v.text,
+    'The epic to work on: the `epicId` of its stories. If you also give `stories`, Ralph works on both.',
   ),
-  epic: what(v.text, 'The epic to work on, by its id (`epicId` of its stories), in addition to `stories`.'),
-  approve: what(v.choice(['person', 'auto']), 'Whether a plan waits for the approval of a person', {
+  approve: what(v.choice(['person', 'auto']), 'Whether a plan waits until a person approves it', {
     default: 'person',
   }),
   ask: what(
     v.boolean,
-    'Whether a session first asks three to five questions, which people answer before it plans (on the issue; on a terminal at once).',
+    'Whether a session first asks you three to five questions, on the issue or on the terminal. It plans with your answers.',
     { default: false },
   ),
   token: what(
     v.text,
-    'Token for git and the API: the branch and the state, the pull request, checks, the next job.',
+    'The token that Ralph uses to push, and for the pull request, the checks and the next job.',
     {
       ...secret,
       defaultText: 'github.token on the action',
@@ -62,33 +66,37 @@ export const table = {
   ),
   publishToken: what(
     v.text,
-    'Token of an App or a person that pushes the branch and opens the pull request, so that CI starts on it.',
+    'A token that belongs to an App or a person. With it, Ralph pushes the branch and opens the pull request, so that CI starts on them.',
     secret,
   ),
-  baseBranch: what(names.branchName, 'The branch that the work starts from and the pull request goes to.', {
-    defaultText: 'the default branch',
-  }),
-  branchPrefix: what(
-    names.branchPrefix,
-    "What the name of a feature's branch begins with, before the feature's name.",
+  baseBranch: what(
+    names.branchName,
+    'The branch that the work starts from, and that the pull request merges into.',
     {
-      default: 'ralph/',
+      defaultText: 'the default branch',
     },
+  ),
+  branchPrefix: what(names.branchPrefix, 'The start of a branch name; the name of the feature follows.', {
+    default: 'ralph/',
+  }),
+  branchName: what(
+    names.branchPattern,
+    'A pattern for branch names that ends in `{feature}`. Use it instead of `branch-prefix`.',
   ),
   workingDirectory: what(names.insidePath, 'The folder inside the repository where agent and gates run.', {
     default: '.',
-    defaultText: 'its root',
+    defaultText: 'the root of the repository',
   }),
-  configFile: what(names.configPath, 'The configuration file; in CI it is read from the base branch.', {
+  configFile: what(names.configPath, 'The configuration file. In CI, Ralph reads it from the base branch.', {
     defaultText: 'ralph.config.yml, .yaml or .json',
   }),
 
   agent: agent(v.choice(agentNames), 'The coding agent', { default: defaultAgent }),
   agentCommand: agent(
     v.lines,
-    'Command line (for bash -c) that starts the custom agent; it gets the prompt on stdin.',
+    'The command (for bash -c) that starts the custom agent. The agent gets its prompt on stdin.',
   ),
-  agentArgs: agent(v.list(v.text), 'Further arguments for the agent, one a line.', {
+  agentArgs: agent(v.list(v.text), 'Further arguments for the agent, one per line.', {
     default: [],
     remarks: (items) =>
       items.some((item) => /^-\S+\s+\S/.test(item) && !item.includes('='))
@@ -97,22 +105,23 @@ export const table = {
   }),
   agentEnv: agent(
     names.variableNames,
-    'Names of further environment variables that the agent may see, one a line.',
+    'Names of more environment variables that the agent may see, one per line.',
     {
       default: [],
       remarks: (names) => names.filter(isForbidden).map((name) => `${name} is never passed to the agent`),
     },
   ),
-  agentWrapper: agent(v.text, 'A command put before the agent, such as a sandbox.'),
-  agentVersion: agent(names.version, 'The version of the agent to install.'),
-  cache: agent(
-    v.choice(['auto', 'off']),
-    "Whether a job of the action takes the agent that an earlier job installed from GitHub's cache",
-    { default: 'auto' },
+  agentWrapper: agent(
+    v.text,
+    "A command that wraps the agent, such as a sandbox. Ralph adds the agent's command line to it.",
   ),
+  agentVersion: agent(names.version, 'The version of the agent to install.'),
+  cache: agent(v.choice(['auto', 'off']), "Whether later jobs reuse an installed agent from GitHub's cache", {
+    default: 'auto',
+  }),
   model: agent(
     model,
-    'The model, or a YAML map of models by mode (run, plan, verify, setup, default). A list for run is a ladder: a story begins with the first, and climbs after a red gate or <stuck>.',
+    'The model, or a YAML map with run, plan, verify, setup and default. `run` may be a list: after a red gate, a story moves to the next model.',
     {
       default: {},
       defaultText: "the agent's own",
@@ -120,29 +129,29 @@ export const table = {
   ),
   fallbackAgent: agent(
     v.choice(agentNames),
-    'The agent that takes over when the first one has reached its usage limit',
+    'The agent that takes over while the first is at its usage limit, and for a story that failed twice',
   ),
   instructions: agent(v.lines, 'Text that is added to every prompt.'),
   auth: agent(
     v.choice(['key', 'oidc']),
-    "How the agent's model is reached: with a stored key, or with a key of minutes that Ralph exchanges the job's identity for",
+    "Where the model key comes from. `key`: from a secret. `oidc`: Ralph exchanges the job's identity for a short-lived key",
     { default: 'key' },
   ),
 
   pipeline: agent(
     pipelineName,
-    'The steps of an iteration: a name in `steps` of the configuration file, or of .ralph/configs/NAME.json.',
-    { defaultText: 'default, if there are steps' },
+    'The name of the steps of an iteration: a list under `steps` in the configuration file, or the file .ralph/configs/NAME.json.',
+    { defaultText: 'the pipeline named default, if `steps` is set' },
   ),
 
   gates: gate(
     gates,
-    'YAML map of the commands that must exit 0: the name of each, and its command. Instead of a command it can have the keys `run`, `timeout` (15m), `when`, `advisory`, `report`, `retries` (0), `coverage`, `needs`, `alone`, `paths` and `reuse`. A run needs at least one that is not advisory; `none` says that the project has no gate.',
+    'The commands that must exit 0 before a story passes: a YAML map of names and commands, or of names and keys (docs/gates.md). `none`: the project has no gate.',
     { default: {} },
   ),
   gateEnv: gate(
     names.variableNames,
-    'Names of further environment variables that the gates may see, one a line.',
+    'Names of more environment variables that the gates may see, one per line.',
     {
       default: [],
       remarks: (names) =>
@@ -153,7 +162,7 @@ export const table = {
   ),
   services: gate(
     services,
-    'YAML map of programs that must run while gates run. Each has a name and the keys `start`, `ready` (URL, port, tcp, log or command), `readyTimeout` (30s), `restartBeforeVerify` (true), `when`, `environment` and `logs`.',
+    'The programs that run while gates run, such as a database: a YAML map of names and keys (docs/services.md).',
     {
       default: [],
       remarks: (all) =>
@@ -164,56 +173,56 @@ export const table = {
   ),
   prepare: gate(
     v.lines,
-    'Command that installs dependencies, such as npm ci: it runs at the start of a job, when a lockfile changed, and before the final verification.',
+    'The command that installs dependencies, such as npm ci. It runs when a job starts, when a lockfile changed, and before the final verification.',
   ),
   baseline: gate(
     v.choice(['require', 'known-red', 'off']),
-    'Whether the gates without `when` must be green before any work starts. known-red: named tests may fail before; a story may fix some of them, and no other test may fail',
+    'Whether the gates without `when` must pass before work starts. `require`: yes. `known-red`: tests that already fail at the start may keep failing, and no others may fail. `off`: no',
     { default: 'require' },
   ),
   finalVerification: gate(
     v.boolean,
-    'Whether a fresh session judges every criterion before the feature counts as complete, and every story that needed no change.',
+    'Whether a fresh session judges every criterion before the feature is complete. It also judges stories that needed no change.',
     { default: true },
   ),
   evidence: gate(
     v.choice(['ask', 'require', 'tested', 'proved']),
-    'What shows each criterion in the final verification. `ask`: an approval without evidence counts, with a remark. `require`: each criterion needs a file and line, a gate, a screenshot or a test. `tested`: each needs a test that passes. `proved`: each needs a test that fails without the change. Below that, another judge is asked; then the stories are worked on again.',
+    'Evidence for each criterion in the final verification. `ask`: the judge may approve without it. `require`: any kind. `tested`: a passing test. `proved`: a test that fails without the change',
     { default: 'ask' },
   ),
   protectedPaths: gate(
     names.globs,
-    'Patterns as in .gitignore, one a line, of files that an attempt must not change. The word `elsewhere` means configuration that acts outside the code: package managers, tool versions, attributes, other CIs, editors, bots, hooks.',
+    'Files that an attempt must not change: patterns as in .gitignore, one per line. `elsewhere` covers the configuration of package managers, tools, editors, bots, hooks and other CI systems.',
     { default: [] },
   ),
   product: gate(
     names.globs,
-    'Patterns as in .gitignore, one a line, of the files that are the product; `!pattern` excludes. Gates run once more on the commit before the story, with only these files of its change. So a story cannot change its own checks. Default: code folders, and what the manifests of the project name.',
+    "The product's files, without its tests: patterns as in .gitignore, one per line (docs/gates.md). Default: the code folders, and what the manifests list.",
     { default: [] },
   ),
   weakenedTests: gate(
     v.choice(['judge', 'warn', 'fail', 'off']),
-    'What happens if the checks as they were fail on a change, or fewer tests run than before. `judge`: a fresh session decides whether the criteria require that. `fail`: rejects the change. `warn`: reports it',
+    'What happens if a change fails earlier tests, or runs fewer tests. `judge`: a session decides whether criteria require it. `warn`: reports it. `fail`: rejects it. `off`: nothing',
     { default: 'judge' },
   ),
   needsProof: gate(
     v.choice(['warn', 'require', 'off']),
-    'What happens if no gate fails without the change, so no test shows that it works. `warn`: reports it. `require`: rejects the attempt. `off`: does not look',
+    'What happens if all gates pass even without the change, so that no test covers it. `warn`: reports that. `require`: rejects the attempt. `off`: does not check',
     { default: 'warn' },
   ),
   newDependencies: gate(
     v.choice(['show', 'ask', 'refuse']),
-    'What happens if a change adds packages. `show`: reports them. `ask`: a judge decides whether a criterion needs them. `refuse`: a person has to allow them',
+    'What happens if a change adds packages. `show`: reports them. `ask`: a judge decides whether a criterion needs them. `refuse`: a person must allow them',
     { default: 'show' },
   ),
   examples: gate(
     v.choice(['off', 'sealed']),
-    'Whether sessions write examples of the criteria before a story is worked on. The worker does not see the expected values, and a change with another value is rejected. It costs one session for each story, and one for each attempt with green gates',
+    'Whether Ralph also checks a change against examples whose expected values the agent cannot see (docs/examples.md). This costs more sessions',
     { default: 'off' },
   ),
   examplesKey: gate(
     v.text,
-    'The key that seals the expected values of `examples: sealed`: any random text of 16 characters or more, from a secret. The CLI makes its own key.',
+    'The key that seals the values of `examples: sealed`: random text of at least 16 characters, from a secret. The CLI makes its own key.',
     secret,
   ),
   cleanRoom: gate(
@@ -223,178 +232,213 @@ export const table = {
   ),
   gatesParallel: gate(
     v.integer({ most: 64 }),
-    'How many gates run at the same time, 1 to 64; with 1 they run in the order of the map.',
+    'How many gates run at the same time, 1 to 64. With 1 they run in the order of the map.',
     { default: 1 },
   ),
 
   iterationsPerJob: limit(
     v.integer({ zero: 'all in one job' }),
-    'Iterations in one job before the next job is dispatched; 0: all of them.',
+    'The number of iterations in one job, before it dispatches the next job. 0: no limit.',
     { default: 5, defaultText: '5; on the CLI 0', cliDefault: 0 },
   ),
-  maxIterations: limit(v.integer({ zero: 'no end' }), 'Iterations of the whole chain of jobs; 0: no end.', {
-    default: 50,
-  }),
-  maxJobs: limit(v.count, 'Jobs of the whole chain.', {
+  maxIterations: limit(
+    v.integer({ zero: 'no limit' }),
+    'The limit on iterations in the whole chain of jobs. 0: no limit.',
+    {
+      default: 50,
+    },
+  ),
+  maxJobs: limit(v.count, 'The limit on jobs in the whole chain.', {
     defaultText: '3 x max-iterations / iterations-per-job + 5',
   }),
-  maxAttempts: limit(v.count, 'Failed attempts on a story before it is blocked.', { default: 3 }),
-  maxCorrections: limit(v.count, 'Corrections of one pull request; further ones wait for a person.', {
-    default: 20,
+  maxAttempts: limit(v.count, 'The number of failed attempts after which a story is blocked.', {
+    default: 3,
   }),
-  iterationTimeoutMs: limit(v.duration, "The longest that the agent's session in one iteration may take.", {
+  maxCorrections: limit(
+    v.count,
+    'The number of corrections of one pull request. Further ones wait for a person.',
+    {
+      default: 20,
+    },
+  ),
+  iterationTimeoutMs: limit(v.duration, "How long the agent's session in one iteration may take.", {
     default: '30m',
   }),
-  idleTimeoutMs: limit(v.duration, 'The longest that the agent may be silent.', { default: '10m' }),
+  idleTimeoutMs: limit(v.duration, 'How long the agent may stay silent before Ralph ends its session.', {
+    default: '10m',
+  }),
   jobDeadlineMs: limit(
     v.duration,
-    "After how long a job starts no further work; keep it 10 minutes below the job's timeout-minutes.",
+    "How long after its start a job may begin new work. Keep it 10 minutes below the job's timeout-minutes.",
     { default: '5h' },
   ),
-  maxCostUsd: limit(v.money, 'US dollars that the whole chain may cost.'),
-  maxTokens: limit(v.count, 'Tokens that the whole chain may use.'),
-  maxAgentTimeMs: limit(v.duration, 'How long agents may work in the whole chain.'),
-  callsPerHour: limit(v.count, 'Agent sessions that may start in an hour.'),
+  maxCostUsd: limit(v.money, 'The cost limit in US dollars for the whole chain.'),
+  maxTokens: limit(v.count, 'The token limit for the whole chain.'),
+  maxAgentTimeMs: limit(
+    v.duration,
+    'The limit on the total time of all agent sessions in the whole chain of jobs.',
+  ),
+  callsPerHour: limit(v.count, 'How many agent sessions may start per hour.'),
 
-  publish: pull(v.choice(['batch', 'story']), 'When the branch is pushed: once a job, or after every story', {
-    default: 'batch',
-  }),
-  pullRequest: pull(v.choice(['draft', 'ready', 'none']), 'How the pull request is opened', {
+  publish: pull(
+    v.choice(['batch', 'story']),
+    'When Ralph pushes the branch: once per job, or after every story',
+    {
+      default: 'batch',
+    },
+  ),
+  pullRequest: pull(v.choice(['draft', 'ready', 'none']), 'How Ralph opens the pull request', {
     default: 'draft',
   }),
-  reportAs: pull(v.choice(['checks', 'statuses', 'none']), 'How results are shown on the commit', {
+  reportAs: pull(v.choice(['checks', 'statuses', 'none']), 'How Ralph shows results on the commit', {
     default: 'checks',
   }),
   reviews: pull(
     names.reviews,
-    'Whose review threads become corrections: writers, off, or a mention such as "@ralph" that a thread must contain.',
+    'Whose review threads become corrections: writers, off, or a mention such as "@ralph". With a mention, only threads that contain it count.',
     { default: 'writers' },
   ),
   reviewsFrom: pull(
     v.list(v.text),
-    'Bots whose review threads count as those of a person with write permission, such as coderabbitai, one a line.',
+    'Bots, such as coderabbitai, whose review threads count like those of a person with write permission. One per line.',
     { default: [] },
   ),
   checks: pull(
     v.choice(['report', 'wait', 'off']),
-    'What red checks of the project do: `report` names them, and `wait` corrects them before the run is complete',
+    'What Ralph does about red checks of the project. `report`: names them. `wait`: corrects them before the run is complete. `off`: nothing',
     { default: 'report' },
   ),
-  requiredChecks: pull(v.list(v.text), 'With checks: wait, the names of the checks that count, one a line.', {
+  requiredChecks: pull(v.list(v.text), 'The checks that count with `checks: wait`, by name, one per line.', {
     default: [],
-    defaultText: 'those that a rule requires; without one all',
+    defaultText: 'those that the branch rules require; if there are none, all',
   }),
   approvals: pull(
     v.integer({ zero: 'none', most: 10 }),
-    'How many people have to approve the pull request before the run is complete. People with write access count who neither began the run, approved its plan nor committed to the branch.',
+    'How many people with write access must approve the pull request before the run is complete. Those who began the run, approved its plan or committed do not count.',
     { default: 0 },
   ),
   updateBase: pull(
     v.choice(['conflicts', 'always', 'off']),
-    'When the base branch is merged into the branch before the run is complete',
+    'When Ralph merges the base branch into its own branch during a run',
     { default: 'conflicts' },
+  ),
+  autoMerge: pull(
+    v.boolean,
+    'Whether Ralph asks GitHub to merge the pull request of a complete run, as soon as the rules of the base branch allow it.',
+    { default: false },
   ),
   agentsMd: pull(
     v.choice(['section', 'off']),
-    'Whether the learnings of a complete run are written into a section of AGENTS.md, at most 4 KB',
+    'Whether Ralph writes the learnings of a complete run into a section of AGENTS.md, at most 4 KB',
     { default: 'section' },
   ),
   writeBack: pull(
     v.choice(['on', 'off']),
-    "Whether a story's result is marked in the documents that it was planned from, and in sprint-status.yaml",
+    "Whether Ralph marks a story's result in the documents that it was planned from, and in sprint-status.yaml",
     { default: 'on' },
   ),
   signCommits: pull(
     v.signing,
-    "How Ralph's commits are signed. `true`: by GitHub. `ssh`: by `signing-key`. `gpg`: by the key that git is set up for",
+    "Who signs Ralph's commits. `false`: no one. `true`: GitHub. `ssh`: Ralph, with `signing-key`. `gpg`: Ralph, with the key in git's configuration",
     { default: 'false' },
   ),
   signingKey: pull(
     v.lines,
-    'The private key for `sign-commits: ssh`, in the format of OpenSSH and without a passphrase, from a secret. The CLI uses the key that git is set up for.',
+    "The private key for `sign-commits: ssh`: in OpenSSH format, without a passphrase, from a secret. The CLI uses the key in git's configuration.",
     secret,
   ),
-  redispatch: pull(v.boolean, 'Whether a job dispatches the next one when its batch is over.', {
+  redispatch: pull(v.boolean, 'Whether a job dispatches the next one after its batch.', {
     default: true,
   }),
-  workflow: pull(names.workflowFile, 'The workflow file to dispatch.', { defaultText: 'this workflow' }),
+  workflow: pull(names.workflowFile, 'The workflow that a job dispatches, by file name.', {
+    defaultText: 'this workflow',
+  }),
   notify: pull(
     notify,
-    'YAML map of the services that get notifications: `slack`, `discord`, `teams` (URLs), `telegram` (botToken, chatId), `webhook` (URL, or url and secret), `custom` (a command). `every`: how often (5 iterations).',
+    'Who gets notifications: a YAML map with slack, discord, teams, telegram, webhook and custom (docs/notify.md). `every`: the number of iterations between progress messages, 5 if you leave it out.',
     { default: {}, ...secret },
   ),
 
   isolation: trust(
     v.choice(['same-user', 'other-user', 'separate-job']),
-    'How agent and gates are kept from the tokens of a job',
+    'How strictly agent and gates are isolated from the tokens of a job',
     { default: 'other-user', cliDefault: 'same-user', defaultText: 'other-user; on the CLI same-user' },
   ),
   network: trust(
     v.choice(['open', 'model']),
-    'What the agent can reach on the network, besides this machine',
+    'What the agent can reach on the network. `open`: everything. `model`: its model, this machine, and `network-allow`',
     {
-      defaultText: 'model at other-user in the action, else open',
+      defaultText: '`model` in the action with `isolation: other-user`, otherwise `open`',
     },
   ),
   networkAllow: trust(
     names.hosts,
-    'Hosts that the agent can reach with network: model, such as *.example.com or host:8443, and npm, pypi, crates, go, maven, apt.',
+    'Hosts that the agent can also reach with `network: model`, such as *.example.com or host:8443. npm, pypi, crates, go, maven and apt stand for the hosts of a registry.',
     { default: [] },
   ),
   maxParallel: trust(
     v.integer({ most: 256 }),
-    'Stories worked on at the same time, 1 to 256; in CI by the jobs of a workflow with matrices.',
+    'How many stories Ralph works on at the same time, 1 to 256. In CI this needs a workflow with matrices.',
     { default: 1 },
   ),
   candidates: trust(
     candidates,
-    'Sessions on one story from the same commit, 1 to 10, of which the gates choose the smallest green change. Or a YAML map: default, fromAttempt, and tags (tag to number).',
+    'How many sessions work on each story, 1 to 10. The best change with green gates lands. Or a YAML map: default, fromAttempt and tags (a number per tag).',
     { default: 1, defaultText: '1' },
   ),
 
-  steps: file(
-    steps,
-    'The steps of an iteration (docs/steps.md): name, type, enabled, timeout, maxRetries, retryDelay, continueOnError, circuitBreaker, config; a list, or a map of lists by name.',
-    { default: [], defaultText: 'the agent alone' },
-  ),
+  steps: file(steps, 'The steps of an iteration: a list, or a map of lists by name (docs/steps.md).', {
+    default: [],
+    defaultText: 'only the agent',
+  }),
   browser: file(
     browser,
-    'Browser checks of stories with the tag ui, and in the final verification: enabled, tags, baseUrl, urls, viewports (1280x800), accessibility, timeout (15s), executablePath, headless.',
+    'The pages that a browser opens for stories with the tag ui, and in the final verification: a map (docs/browser.md).',
     { defaultText: 'none' },
   ),
-  prices: file(prices, 'Price of each model: input, output and cached, in US dollars per million tokens.', {
-    default: {},
-  }),
-  ladder: file(ladder, 'Models that a story with a tag climbs, instead of those of `model`: tag to list.', {
-    default: {},
-  }),
+  prices: file(
+    prices,
+    'The price of each model: input, output and cached, in US dollars per million tokens.',
+    {
+      default: {},
+    },
+  ),
+  ladder: file(
+    ladder,
+    'The ladder of models for stories with a tag, instead of the one in `model`: a map of tag to list.',
+    {
+      default: {},
+    },
+  ),
   gateNetwork: file(
     v.choice(['open', 'model']),
-    'What prepare and gates can reach on the network, besides this machine',
+    'What prepare and gates can reach on the network. `open`: everything. `model`: the same as the agent with `network: model`',
     {
       default: 'open',
     },
   ),
   breaker: file(
     breaker,
-    'When a story rests for a while, after attempts that made no progress: noProgress, sameError, outputDecline (percent), coolDown.',
+    'When a story rests (for coolDown): after noProgress attempts without a change, sameError equal failures, or an unchanged attempt with outputDecline percent less output.',
     { default: {}, defaultText: '3, 5, 70, 30m' },
   ),
   commits: file(
     commits,
-    'State commits: prdChanges, message. The subject of story commits: story, with {id}, {title}, {subject} (the title in lower case at its start, for commitlint) and {feature}.',
+    "prdChanges: whether Ralph makes later commits of only its own files. message: their message. story: the subject of a story's commit, with {id}, {title}, {subject} and {feature}.",
     { default: {}, defaultText: 'true, a separate message for each, feat: {id} - {title}' },
   ),
   maxInterruptions: file(
     v.count,
-    'Interruptions in a row, without a finished gate run between them, before a story is blocked.',
+    'How many interruptions in a row block a story. When its gates have finished once, the count starts again.',
     { default: 3 },
   ),
   stopOnBlocked: file(v.boolean, 'Whether the run ends at the first blocked story.', { default: false }),
-  logs: file(v.integer({ zero: 'none' }), 'On the CLI, how many runs keep their transcripts and gate logs.', {
+  logs: file(v.integer({ zero: 'none' }), 'For how many runs the CLI keeps transcripts and gate logs.', {
     default: 20,
   }),
-  stateNamespace: file(names.stateNamespace, 'The namespace of the state refs.', { default: 'refs/ralph' }),
+  stateNamespace: file(names.stateNamespace, 'The namespace of the refs with the state.', {
+    default: 'refs/ralph',
+  }),
 }
 
 export type Values = { [F in keyof typeof table]: ValueOf<(typeof table)[F]> }

@@ -39,7 +39,7 @@ export function parseText(at: ValuePlace, language: 'yaml' | 'json', raw: string
     }
     if (!faults.every(isDuplicateKey)) return undefined
     const data: unknown = json ?? document.toJS({ maxAliasCount: 100 })
-    // Throws where an alias makes a circle.
+    // Throws if an alias makes a circle.
     JSON.stringify(data)
     return data
   } catch (error) {
@@ -62,8 +62,8 @@ function isDuplicateKey({ code }: YAMLError): boolean {
 }
 
 function describeFault(fault: YAMLError): [expected: string, fix: string] {
-  if (isDuplicateKey(fault)) return ['every key once in a map', 'remove one of the two']
-  const fix = 'fix the YAML there (a text with `: ` or `#` needs quotes)'
+  if (isDuplicateKey(fault)) return ['a key that this map does not have yet', 'remove one of the two entries']
+  const fix = 'correct the YAML there (a text with `: ` or `#` needs quotes)'
   return [`valid YAML (${oneLine(fault.message, 80)})`, fix]
 }
 

@@ -4,12 +4,13 @@ import { agentNames } from '../agents/registry.ts'
 import { isObject } from '../engine/model/json.ts'
 import type { Pipeline, PipelineStep, StepPrompt } from '../engine/model/pipeline-step.ts'
 import { oneLine } from '../engine/model/text.ts'
+import { faultIssue } from '../system/faults.ts'
 import { insidePath, modelName } from './setting-names.ts'
 import { describeFound, joinWithOr } from './show.ts'
 import { addMistake, addNote, childPlace, type ValuePlace } from './value-place.ts'
 import * as v from './values.ts'
 
-/** The most retries of one step. */
+/** The maximum number of retries of one step. */
 const MAX_RETRIES = 10
 const COMMAND_TIMEOUT_MS = 15 * 60_000
 /** The folder of people's prompts. Changes that an attempt makes there are undone. */
@@ -82,23 +83,24 @@ export const stepKeys = {
 }
 
 const step = v.structure(shape, snakeCase).check(z.meta({ id: 'step' }))
-/** Checks across steps. They run also where a step has other mistakes. */
+/** Checks across steps. They run even if a step has other mistakes. */
 const checkList = z.check<unknown[]>(
   ({ value, issues }) => {
-    const addWrongValue = (input: unknown, path: (string | number)[], ...words: string[]) =>
-      issues.push({ code: 'custom', message: words.join('\n'), input, path })
     const names: unknown[] = []
     for (const [index, one] of Array.isArray(value) ? value.entries() : []) {
       const { name: stepName, type, config: stepConfig } = isObject(one) ? one : {}
       const lower = typeof stepName === 'string' ? stepName.toLowerCase() : index
       const first = names.indexOf(lower)
       names.push(lower)
-      if (first !== -1)
-        addWrongValue(stepName, [index, 'name'], 'another name', `rename it: step ${first + 1} has it`)
+      if (first !== -1) {
+        const fault = { expected: 'another name', fix: `rename it: step ${first + 1} has it` }
+        issues.push(faultIssue(stepName, fault, [index, 'name']))
+      }
       const command = isObject(stepConfig) ? stepConfig.command : stepConfig
       if (type !== 'command' || !v.isEmpty(command)) continue
       const fix = 'add `config: { command: ... }`'
-      addWrongValue(null, [index, 'config', 'command'], 'a command line for bash -c', fix, 'nothing')
+      const fault = { found: 'nothing', expected: 'a command line for bash -c', fix }
+      issues.push(faultIssue(null, fault, [index, 'config', 'command']))
     }
   },
   { when: () => true },
@@ -130,7 +132,7 @@ export function pipelinePath(pipeline: string): string {
   return `${CONFIGS}/${pipeline}.json`
 }
 
-/** The pipeline that runs; null where no steps are given, and after mistakes. `wanted`: its name. */
+/** The pipeline that runs; null if no steps are given, and after mistakes. `wanted`: its name. */
 export function choosePipeline(
   written: Steps,
   at: ValuePlace,

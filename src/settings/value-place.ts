@@ -1,8 +1,9 @@
-// Where a value was written, and what was wrong there: every mistake is collected with its path.
+// The place of a value in the settings, and the mistakes in it: every mistake is collected with its path.
 import * as z from 'zod/mini'
 import { isObject } from '../engine/model/json.ts'
 import { oneLine } from '../engine/model/text.ts'
 import type { Mistake } from '../system/errors.ts'
+import { faultOf } from '../system/faults.ts'
 import { nearest } from '../system/nearest.ts'
 import { describeFound, joinWithOr } from './show.ts'
 import { type Schema, toCamelCase } from './values.ts'
@@ -15,7 +16,7 @@ type Key = string | number
 export type ValuePlace = {
   root: string
   keys: readonly Key[]
-  /** The variables for `${NAME}`; null where nothing is replaced (inputs and flags). */
+  /** The variables for `${NAME}`; null if nothing is replaced (inputs and flags). */
   env: Readonly<Record<string, string | undefined>> | null
   report: SettingsReport
 }
@@ -130,7 +131,7 @@ function closestIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return close.flatMap(closestIssues).map((one) => ({ ...one, path: [...issue.path, ...one.path] }))
 }
 
-/** The value at a key, and the key as it is written (`retry_delay` for `retryDelay`). */
+/** The value at a key, and the key as written (`retry_delay` for `retryDelay`). */
 function findEntry(item: unknown, key: Key): [Key, unknown] {
   if (Array.isArray(item)) return [key, item[Number(key)]]
   const entries = isObject(item) ? Object.entries(item) : []
@@ -138,24 +139,28 @@ function findEntry(item: unknown, key: Key): [Key, unknown] {
   return found ?? [key, undefined]
 }
 
-function addIssue({ at, written, shownAs }: GivenValue, issue: z.core.$ZodIssue): void {
+/** The item at a path, and the keys as they are written. A list may be a text with an item a line: then the path ends at the text. */
+function findWritten(written: unknown, path: readonly PropertyKey[]): { keys: Key[]; item: unknown } {
   const keys: Key[] = []
   let item = written
-  for (const key of issue.path) {
-    // A list may be written as a text with an item a line: then there is no item to look up.
+  for (const key of path) {
     if (typeof item === 'string' || typeof key === 'symbol') break
     const [name, inner] = findEntry(item, key)
     keys.push(name)
     item = inner
   }
+  return { keys, item }
+}
+
+function addIssue({ at, written, shownAs }: GivenValue, issue: z.core.$ZodIssue): void {
+  const { keys, item } = findWritten(written, issue.path)
   const place = childPlace(at, ...keys)
+  const isName = issue.code === 'invalid_key'
+  const { found, expected, fix, known = [] } = faultOf(isName ? issue.issues[0] : issue)
   if (issue.code === 'unrecognized_keys') {
-    for (const key of issue.keys) addUnknownKey(childPlace(place, key), key, issue.message.split('\n'))
+    for (const key of issue.keys) addUnknownKey(childPlace(place, key), key, known)
     return
   }
-  const isName = issue.code === 'invalid_key'
-  const [expected = '', fix = '', writtenFound] =
-    (isName ? issue.issues[0] : issue)?.message.split('\n') ?? []
   const { text, missing } = replaceVariables(typeof item === 'string' ? item : '', at.env)
   // The missing variable is a mistake already.
   if (missing.length > 0) return
@@ -168,12 +173,10 @@ function addIssue({ at, written, shownAs }: GivenValue, issue: z.core.$ZodIssue)
   const isLine = typeof item === 'string' && keys.length < issue.path.length && !isReplaced
   // A number where a number belongs is not a secret.
   const isCount = issue.code === 'too_small' && typeof item === 'number'
-  const found =
-    writtenFound ?? describeFound((isCount ? undefined : shownAs) ?? (isLine ? issue.input : item))
+  const shown = (isCount ? undefined : shownAs) ?? (isLine ? issue.input : item)
   const isRepeated = typeof issue.input !== 'object' && fix.includes(String(issue.input))
-  if (issue.input === undefined && keys.length > 0)
-    addMistake(place, found, expected, `add \`${keys.at(-1)}:\``)
-  else if (isReplaced || (shownAs !== undefined && isRepeated))
-    addMistake(place, found, expected, 'give it such a value')
-  else addMistake(place, found, expected, fix)
+  const isHidden = isReplaced || (shownAs !== undefined && isRepeated)
+  const isMissing = issue.input === undefined && keys.length > 0
+  const howToFix = isMissing ? `add \`${keys.at(-1)}:\`` : isHidden ? 'give it such a value' : fix
+  addMistake(place, found ?? describeFound(shown), expected, howToFix)
 }

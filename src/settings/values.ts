@@ -1,7 +1,8 @@
-// What a value may be, as zod schemas. A message has two lines, what is expected and how to fix it; a third may say what was found.
+// What a value may be, as zod schemas. The issues of a value that is refused carry a `Fault`.
 import * as z from 'zod/mini'
 import { isObject } from '../engine/model/json.ts'
 import { oneLine } from '../engine/model/text.ts'
+import { faultIssue, faultOptions } from '../system/faults.ts'
 import { nearest } from '../system/nearest.ts'
 import { joinWithOr } from './show.ts'
 
@@ -15,13 +16,17 @@ export type Kind = 'text' | 'boolean' | 'integer' | 'money' | 'duration' | 'list
 /** How a value is written on a command line and in an input; `text` for a schema that is not registered. */
 export const kinds = z.registry<{ kind: Kind; values?: readonly string[] }>()
 
-/** The message for a value that a schema does not accept; `fix` may depend on what was written. */
-export function expects(expected: string, fix: string | ((written: string) => string)) {
-  const error = ({ input }: { input?: unknown }) => {
+/** The zod options of a schema, with the fault of each value that it does not accept; `fix` may depend on what was written. */
+export function expects(
+  expected: string,
+  fix: string | ((written: string) => string),
+  known: readonly string[] = [],
+) {
+  const options = faultOptions((input) => {
     const written = typeof input === 'object' ? '' : String(input)
-    return `${expected}\n${typeof fix === 'string' ? fix : fix(written)}`
-  }
-  return { error, abort: true }
+    return { expected, fix: typeof fix === 'string' ? fix : fix(written), known }
+  })
+  return { ...options, abort: true }
 }
 
 /** YAML reads `2.10` as 2.1: only quotes keep what was written. */
@@ -30,9 +35,9 @@ export const textMessage = expects('a text', (written) =>
 )
 
 /** A check by a test function. It costs a fraction of zod's `refine`, and each start makes a hundred. */
-export function check<T>(test: (value: T) => boolean, { error }: ReturnType<typeof expects>) {
+export function check<T>(test: (value: T) => boolean, { fault }: ReturnType<typeof expects>) {
   return z.check<T>(({ value: input, issues }) => {
-    if (!test(input)) issues.push({ code: 'custom', message: error({ input }), input })
+    if (!test(input)) issues.push(faultIssue(input, fault(input)))
   })
 }
 
@@ -222,10 +227,8 @@ export function structure<const S extends z.core.$ZodLooseShape>(
     const entries = Object.entries(value).map(([key, item]) => [spelled(key, value), item] as const)
     return Object.fromEntries(entries.filter(([key, item]) => !isEmpty(item) || !known.includes(key)))
   }
-  const words = expects(example ?? `a map with ${joinWithOr(listed)}`, 'write a map')
-  const error = (issue: { code?: string | undefined; input?: unknown }) =>
-    issue.code === 'unrecognized_keys' ? listed.join('\n') : words.error(issue)
-  return z.pipe(z.transform(normalize), z.strictObject(shape, { error })).register(kinds, { kind: 'map' })
+  const words = expects(example ?? `a map with ${joinWithOr(listed)}`, 'write a map', listed)
+  return z.pipe(z.transform(normalize), z.strictObject(shape, words)).register(kinds, { kind: 'map' })
 }
 
 export function toCamelCase(key: string): string {
@@ -240,8 +243,9 @@ export function distinctNames<T>(
   const check = ({ value, issues }: { value: T; issues: z.core.$ZodRawIssue[] }) => {
     const names = new Set<string>()
     for (const { name, path } of named(value)) {
-      const message = `names that differ by more than case\nrename one\na second ${what} of this name`
-      if (names.has(name.toLowerCase())) issues.push({ code: 'custom', message, input: name, path })
+      const found = `a second ${what} of this name`
+      const fault = { found, expected: 'names that differ by more than case', fix: 'rename one' }
+      if (names.has(name.toLowerCase())) issues.push(faultIssue(name, fault, path))
       names.add(name.toLowerCase())
     }
   }

@@ -25,7 +25,7 @@ export async function packFolders(file: string, archived: ArchivedPaths): Promis
 }
 
 /**
- * Unpacks these paths of an archive, and nothing else that it holds. Rejects where the archive is not whole, or lacks a path. The digest
+ * Unpacks these paths of an archive, and nothing else that it holds. Rejects if the archive is not whole, or lacks a path. The digest
  * does not show a forged archive, which can have any. tar itself writes neither outside the folder nor through links of the archive.
  */
 export async function unpackFolders(file: string, archived: ArchivedPaths): Promise<void> {

@@ -3,10 +3,10 @@
 import { withoutControls } from './workflow-commands.ts'
 
 /**
- * One mistake that a person can fix. `path`: the place, such as `prd.json: userStories[2].dependsOn[0]`. `found`: a whole sentence if
- * `expected` is empty.
+ * One mistake that a person can fix. `path`: the place, such as `prd.json: userStories[2].dependsOn[0]`. `place`: the same for people,
+ * such as `prd.json: US-003, dependsOn[0]`; left out if `path` is clear enough. `found`: a whole sentence if `expected` is empty.
  */
-export type Mistake = { path: string; found: string; expected: string; fix: string }
+export type Mistake = { path: string; place?: string; found: string; expected: string; fix: string }
 
 /** Bad input, with all of its mistakes. The program ends with outcome `error` and exit code 64, and has changed nothing. */
 export class UserError extends Error {
@@ -31,7 +31,7 @@ export async function orUserError<T>(act: () => T | Promise<T>): Promise<T | Use
 
 /** One mistake as two lines without control characters. */
 export function formatMistake(mistake: Mistake): string {
-  const path = withoutControls(mistake.path)
+  const path = withoutControls(mistake.place ?? mistake.path)
   const found = withoutControls(mistake.found)
   const expected = withoutControls(mistake.expected)
   const problem = expected === '' ? found : `found ${found}, expected ${expected}`

@@ -1,4 +1,4 @@
-// The important lines of a long output: what failed, where, and how it ended. Knows kinds of lines, no tool's language. Pure.
+// The important lines of a long output: what failed, at which place, and how it ended. Knows kinds of lines, not single tools. Pure.
 import { withoutControls } from './workflow-commands.ts'
 
 /** UTF-16 units. Of a longer output only the first half and the last half of this size are read. */

@@ -21,8 +21,8 @@ export async function readRegularFile(file: string): Promise<Buffer | null> {
 }
 
 /**
- * `readRegularFile`, synchronous: for a small file the thread pool takes ten times as long as the read itself. Null as well, for a file of more
- * than `most` bytes.
+ * `readRegularFile`, but synchronous: for a small file the thread pool takes ten times as long as the read itself. Also null for a file of
+ * more than `maxBytes` bytes.
  */
 export function readRegularFileSync(file: string, maxBytes = Number.POSITIVE_INFINITY): Buffer | null {
   let handle: number | null = null
@@ -159,7 +159,7 @@ export async function resolveInTree(
   return join(top, path)
 }
 
-/** The first part of a path below `top` that is a link, whatever it leads to; null where none is. */
+/** The first part of a path below `top` that is a link, whatever it leads to; null if none is. */
 export async function firstLinkIn(top: string, path: string): Promise<string | null> {
   const parts = path.split('/')
   for (const at of parts.map((_, index) => parts.slice(0, index + 1).join('/')))

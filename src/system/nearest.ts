@@ -1,8 +1,8 @@
 // "Did you mean ...?": finds the candidate that a mistyped word most likely means.
 
 /**
- * The candidate nearest to `word` (case ignored; two swapped letters count as one slip; the first of equals
- * wins), or null when none is within a slip for every `lettersPerSlip` letters that have begun.
+ * The candidate nearest to `word`, or null if all differ by more than one slip for every `lettersPerSlip` letters that have begun. Case is
+ * ignored, and two swapped letters count as one slip. The first of equals wins.
  */
 export function nearest(word: string, candidates: Iterable<string>, lettersPerSlip = 3): string | null {
   // The table below is quadratic in the length, and a hostile word may have a megabyte.

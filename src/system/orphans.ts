@@ -22,14 +22,14 @@ export function newMark(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** What follows a mark in an environment when only processes with exactly this mark are searched: its end. */
+/** The character after a mark in an environment, for a search of processes with exactly this mark: the end of the variable. */
 const MARK_ENDS = ['\0']
-/** When those of all parts of the run are searched as well: also the `-` that `markOfPart` writes after the run's mark. */
+/** The same for a search that includes all parts of the run: also the `-` that `markOfPart` writes after the run's mark. */
 const RUN_MARK_ENDS = ['\0', '-']
 
 /**
- * `<mark>-<part>`, for processes of a run that must outlive programs with the run's own mark, or run alongside them: a service has its number,
- * counted from 1. `endOrphans` of the run's mark spares them, and `endOrphansOfRun` ends them as well.
+ * `<mark>-<part>`, for processes of a run that must outlive programs with the run's own mark, or run alongside them. A service's part is
+ * its number, counted from 1. `endOrphans` of the run's mark spares these processes, and `endOrphansOfRun` ends them as well.
  */
 export function markOfPart(
   mark: string,
@@ -38,7 +38,7 @@ export function markOfPart(
   return `${mark}-${part}`
 }
 
-/** Ends all processes of a run that is over, those of its parts too, and removes its temporary folders. */
+/** Ends all processes of a run that is over, including those of its parts, and removes its temporary folders. */
 export async function endOrphansOfRun(mark: string): Promise<number> {
   const ended = await endOrphans(mark, 0, RUN_MARK_ENDS)
   for (const name of await readdir(tmpdir()).catch(() => []))
@@ -138,17 +138,17 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** `ended`: processes with the mark, which were killed. `unsure`: a process started or ended meanwhile, so search again. */
+/** `ended`: processes with the mark, which were killed. `isUncertain`: a process started or ended meanwhile, so search again. */
 type SearchResult = { ended: number[]; isUncertain: boolean }
 
-/** The identities of processes that are known to have no mark, by pid: most of the machine's. */
+/** The identities of processes that are known to have no mark, by pid. Most processes of the machine are here. */
 const unmarked = new Map<number, string>()
-/** The same of those that are older than this process. They may have the mark of a killed run. */
+/** The identities of processes that are older than this one, by pid. They may have the mark of a killed run. */
 const older = new Map<number, string>()
 
 /**
- * Each call searches once. Processes that live for milliseconds and start each other must be caught in between: the newest
- * are read first, each is killed with its group as soon as it is found, and no process is read twice.
+ * Each call searches once. It has to catch processes that live for milliseconds and start each other. So it reads the newest first, kills
+ * each with its group as soon as it is found, and reads no process twice.
  */
 function createOrphanSearch(mark: string, since: number, ends = MARK_ENDS): () => SearchResult {
   const markEntries = ends.map((end) => Buffer.from(`${MARK_NAME}=${mark}${end}`))
@@ -176,7 +176,7 @@ function createOrphanSearch(mark: string, since: number, ends = MARK_ENDS): () =
       const environment = environmentOf(pid)
       if (environment !== null && markEntries.some((entry) => hasEntry(environment, entry))) {
         const group = statOf(pid)?.group ?? 0
-        // A process with the mark began the group, so all of it is killed. Of one that joined Ralph's own group, only the process itself is killed.
+        // A process with the mark began the group, so all of it is killed. If the process joined Ralph's own group, only it is killed.
         if (group > 1 && group !== ourGroup) signalGroup(group, 'SIGKILL')
         signalProcess(pid, 'SIGKILL')
         result.ended.push(pid)
@@ -186,8 +186,8 @@ function createOrphanSearch(mark: string, since: number, ends = MARK_ENDS): () =
         unrelated.add(pid)
         if (environment !== null && !hasEntry(environment, ANY_MARK)) unmarked.set(pid, identity)
       } else if (mayComeBack(pid, since)) {
-        // Without an environment a process is in an exec, exits after it was killed, or has ended. The first soon has one
-        // again, and the last may have left a child that was not in the list.
+        // A process without an environment is in an exec, is exiting after it was killed, or has ended. After an exec it has one again,
+        // and one that has ended may have left a child that was not in the list.
         result.isUncertain = true
       }
     }

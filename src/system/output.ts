@@ -4,7 +4,10 @@ import { StringDecoder } from 'node:string_decoder'
 /** UTF-16 units. The rest of a longer line is dropped. */
 const LINE_LIMIT = 1024 * 1024
 
-/** After this many lines, all lines of one chunk are delivered as one, for speed. A chunk with a `{` is split as before: it may have an event. */
+/**
+ * After this many lines, all lines of one chunk are delivered as one, for speed. A chunk with a `{` is split as before: it may have an
+ * event.
+ */
 const MAX_SEPARATE_LINES = 50_000
 
 /**
@@ -83,9 +86,8 @@ function leftOutLine(bytes: number): string {
 }
 
 /**
- * Keeps the head and the tail of a text of any length: at most `limitBytes` (UTF-8) of what was pushed, half of it from the
- * start and half from the end, with a line `... N bytes left out ...` between them when something is missing. Characters are
- * never cut in two.
+ * Keeps the head and the tail of a text of any length: at most `limitBytes` (UTF-8), half of it from each end. If something is missing,
+ * the line `... N bytes left out ...` is between them. Characters are never cut in two.
  */
 export function capture(limitBytes: number) {
   const limit = Math.max(0, Math.floor(limitBytes))

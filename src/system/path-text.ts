@@ -1,5 +1,5 @@
-// Paths are bytes. In text, bytes that are not UTF-8 become lone surrogates (U+DC80 to U+DCFF, like Python's surrogateescape),
-// so that the bytes can be restored and two paths never become one.
+// Paths are bytes. In text, bytes that are not UTF-8 become lone surrogates (U+DC80 to U+DCFF, like Python's surrogateescape). So the
+// bytes can be restored, and two paths never become one.
 import { isUtf8 } from 'node:buffer'
 
 /** Valid UTF-8 sequences, or one invalid byte; bytes as latin1. The count is limited so that the stack suffices. */

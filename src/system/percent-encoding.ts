@@ -1,6 +1,6 @@
 // Percent-encoded text, as in addresses.
 
-/** The decoded text; the text itself where it is not valid percent-encoding. */
+/** The decoded text; the text itself if it is not valid percent-encoding. */
 export function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)

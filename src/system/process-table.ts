@@ -11,8 +11,8 @@ export async function ps(args: readonly string[]): Promise<string> {
 }
 
 /**
- * When a process started, as the system prints it; null if there is none, or if it has ended and its parent does not reap it, as in
- * many containers. Distinguishes it from a later process with its pid.
+ * When a process started, as the system prints it; this distinguishes it from a later process with the same pid. Null if there is none, or
+ * if it has ended and its parent does not reap it, as in many containers.
  */
 export async function processStart(pid: number): Promise<string | null> {
   if (process.platform === 'linux') {
@@ -24,7 +24,7 @@ export async function processStart(pid: number): Promise<string | null> {
   return state.startsWith('Z') || start === '' ? null : start
 }
 
-/** Whether the process with this pid still is the one that started then. */
+/** Whether the process with this pid is still the one that started then. */
 export async function isProcessAlive(pid: number, startTime: string): Promise<boolean> {
   return (await processStart(pid)) === startTime
 }
@@ -85,8 +85,8 @@ export function isDead(pid: number, { isEnded }: Stat): boolean {
 }
 
 /**
- * Threads that run on after the first of their process has ended: /proc shows such a process as a zombie, without an
- * environment, and it still reads and writes.
+ * Threads that still run after the first one of their process has ended. Such a process still reads and writes, but /proc shows it as a
+ * zombie without an environment.
  */
 export function threadsLeft(pid: number): number[] {
   if (statOf(pid)?.isEnded === false) return []

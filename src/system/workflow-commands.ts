@@ -1,8 +1,8 @@
 // Makes untrusted text harmless: no line of it can be a command to the Actions runner or the terminal.
 //
-// The runner reads stdout and stderr line by line (a lone CR also ends a line) and obeys `::name ...::` at the start
-// of a line, after blanks, and `##[name ...]` anywhere in it. It compares with the rules of a language, in which
-// invisible characters do not count (https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs).
+// The runner reads stdout and stderr line by line; a lone CR also ends a line. It obeys `::name ...::` at the start of a line, also after
+// blanks, and `##[name ...]` anywhere in it. It compares with the rules of a language, in which invisible characters do not count
+// (https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs).
 
 /** A terminal's control sequences; each is bounded, and an unfinished one is removed as well. */
 const ANSI = new RegExp(
@@ -13,7 +13,7 @@ const ANSI = new RegExp(
   ].join('|'),
   'g',
 )
-/** Controls but tab, and the characters that turn the reading direction. */
+/** Control characters except tab, and the characters that turn the reading direction. */
 const CONTROLS = /[^\P{Cc}\t]|[\u202a-\u202e\u2066-\u2069\u2028\u2029]/gu
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 /** Characters that a culture-aware comparison may ignore, and the tab to be safe. */
@@ -22,9 +22,8 @@ const COMMAND = new RegExp(String.raw`^([\s\u0085\p{Default_Ignorable_Code_Point
 const LEGACY_COMMAND = new RegExp(String.raw`#(?=${IGNORED}#${IGNORED}\[)`, 'gu')
 
 /**
- * The text as one line that neither the runner nor a terminal obeys: line breaks become blanks, control sequences
- * and control characters are removed, and what would be a command gets a blank in its marker (`: :error::`, `# #[group]`).
- * Anything else stays as it is. Applying it twice is the same as once.
+ * The text as one line that neither the runner nor a terminal obeys. Line breaks become blanks, and control sequences and control
+ * characters are removed. The marker of a command gets a blank (`: :error::`, `# #[group]`). Anything else stays unchanged. Idempotent.
  */
 export function sanitizeLine(line: string): string {
   const text = withoutControls(line)
@@ -42,8 +41,8 @@ export function withoutControls(line: string): string {
 }
 
 /**
- * The value as one line of JSON that neither the runner nor a terminal obeys: invisible characters and the markers of
- * commands are escaped, so that a JSON parser gets the same value.
+ * The value as one line of JSON that neither the runner nor a terminal obeys. Invisible characters and the markers of commands become JSON
+ * escapes, so that a JSON parser gets the same value.
  */
 export function sanitizeJson(value: unknown): string {
   return JSON.stringify(value)

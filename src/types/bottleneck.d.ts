@@ -1,4 +1,4 @@
-// The light build has the same interface and no types of its own.
+// The light build has the same interface, but comes without types.
 declare module 'bottleneck/light.js' {
   export { default } from 'bottleneck'
 }

@@ -53,7 +53,7 @@ function chargedNothing({ said, prd, log }: Outcome): void {
   assert.equal(story?.retries, 0)
   assert.equal(story?.blocked, false)
   assert.equal(prd.run.iterations, 0)
-  assert.match(log, /attempt returned, not counted/)
+  assert.match(log, /attempt given back, not counted/)
 }
 
 /** Tokens of these turns, all that was sent with the cached part in it, and what they cost by the CLI's own list. */

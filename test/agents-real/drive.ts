@@ -72,7 +72,9 @@ export type Scene = {
   cli: Cli
   story: Story
   script(url: string): Omit<Script, 'cwd'>
-  flags?: readonly string[]
+  flags?: readonly string[] | ((url: string) => readonly string[])
+  /** The model's address; left out: loopback. */
+  host?: string
   /** What is asked of `ralph plan sample`, in the place of a run. */
   sentence?: string
   /** ralph.config.json. */
@@ -103,7 +105,7 @@ export async function openBench(scene: Scene): Promise<Bench> {
   const home = join(folder, 'home')
   await mkdir(home)
   await mkdir(repo)
-  const model = await startModel((url) => ({ ...scene.script(url), cwd: repo }))
+  const model = await startModel((url) => ({ ...scene.script(url), cwd: repo }), 0, scene.host)
   const git = (...args: string[]) => call('git', ['-C', repo, ...args], folder, home)
   await git('init', '--quiet', '--initial-branch=main')
   await git('config', 'user.name', 'Test')
@@ -127,11 +129,12 @@ export async function openBench(scene: Scene): Promise<Bench> {
   }
   const args = [
     ...[RALPH, scene.sentence === undefined ? 'run' : 'plan', 'sample', '--json'],
-    ...['--agent', scene.cli.name, '--agent-version', scene.cli.version],
+    ...['--agent', scene.cli.name],
+    ...(scene.cli.version === '' ? [] : ['--agent-version', scene.cli.version]),
     ...scene.cli.args(model.url).flatMap((arg) => ['--agent-args', arg]),
     ...['--gate', 'test=test "$(cat hello.txt)" = hello'],
     ...['--baseline', 'off', '--iteration-timeout', '5m'],
-    ...(scene.flags ?? []),
+    ...(typeof scene.flags === 'function' ? scene.flags(model.url) : (scene.flags ?? [])),
     ...(scene.sentence === undefined ? [] : ['--yes', '--', scene.sentence]),
   ]
   return {

@@ -29,6 +29,8 @@ export type Script = {
   /** The first whose `when` stands in the request's text answers it. */
   sessions: readonly { when: string; turns: readonly Turn[] }[]
   failure?: Failure
+  /** The agent offers no tools: it reads its model's edits from the answer. */
+  isToolless?: true
 }
 
 /**
@@ -56,8 +58,12 @@ export function tokensOf(turn: number): Tokens {
   return { input: 1000 + 100 * turn, cached: 200, output: 50 + turn }
 }
 
-/** Starts the model on a free port of 127.0.0.1, or on `port`; the script may be made when the address is known. */
-export async function startModel(given: Script | ((url: string) => Script), port = 0): Promise<Model> {
+/** Starts the model on a free port of 127.0.0.1, or on `port` of `host`; the script may be made when the address is known. */
+export async function startModel(
+  given: Script | ((url: string) => Script),
+  port = 0,
+  host = '127.0.0.1',
+): Promise<Model> {
   let script: Script = { cwd: '/', sessions: [] }
   const requests: Seen[] = []
   const waiting = new Set<() => void>()
@@ -86,7 +92,7 @@ export async function startModel(given: Script | ((url: string) => Script), port
       return give(200, bySide(path))
     }
     const asked = dialect.read(parsed(text), path)
-    const main = asked.tools.length > 0
+    const main = asked.tools.length > 0 || script.isToolless === true
     const turn = main ? asked.results : null
     const failure = main ? refusal() : null
     if (failure?.hang === true) return note({ path, key, bytes: text.length, turn, status: 0, text })
@@ -107,11 +113,11 @@ export async function startModel(given: Script | ((url: string) => Script), port
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
+    server.listen(port, host, resolve)
   })
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
-  const url = `http://127.0.0.1:${address.port}`
+  const url = `http://${host}:${address.port}`
   script = typeof given === 'function' ? given(url) : given
   return {
     url,

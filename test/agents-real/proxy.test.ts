@@ -11,6 +11,7 @@ import { codex } from '../../src/agents/codex.ts'
 import { relayModel } from '../../src/app/relay.ts'
 import { runUntrusted } from '../../src/system/process.ts'
 import { lacks } from '../machine/needs.ts'
+import { openOutside } from '../standin/outside.ts'
 import { clis } from './clis.ts'
 import { binOf, install, openBench, toolCache } from './drive.ts'
 import { startModel, type Turn } from './model.ts'
@@ -80,6 +81,40 @@ for (const cli of clis.filter(({ name }) => KEYED[name] !== undefined)) {
     assert.ok((prd.run.usage?.inputTokens ?? 0) > 0)
   })
 }
+
+/** opencode lets no command look into /proc. */
+const WHO = TURNS.with(1, { say: 'I look who I am.', wishes: [{ shell: 'id -un >who.txt' }] })
+
+/** Those whose model the proxy cannot serve at an address of ours: they leave the closed network by its one exit. */
+for (const cli of clis.filter(({ name }) => ['opencode', 'codex'].includes(name)))
+  test(`${cli.name} as another user reaches its model by the host that network-allow names`, {
+    timeout: 400_000,
+  }, async (t) => {
+    const missing = lacks('root', 'ip')
+    if (missing) return t.skip(missing)
+    const why = await install(cli)
+    if (why !== null) return t.skip(why)
+    await using outside = await openOutside()
+    await using tools = await openTools(cli.name, cli.version)
+    await using bench = await openBench({
+      cli,
+      host: outside.near,
+      story: { title: 'Say hello', description: 'hello.txt holds the word hello.' },
+      script: () => ({ sessions: [{ when: '', turns: WHO }] }),
+      flags: (url) => [
+        ...['--isolation', 'other-user', '--network', 'model', '--no-final-verification'],
+        // opencode looks its models up at models.dev.
+        ...['--network-allow', new URL(url).host, '--network-allow', 'models.dev'],
+      ],
+      env: { RUNNER_TOOL_CACHE: tools.folder, RUNNER_ENVIRONMENT: 'github-hosted' },
+    })
+    const { exit, said, log } = await bench.run()
+    assert.equal(exit, 0, log)
+    assert.equal(said.outcome, 'complete', log)
+    assert.match(await bench.git('show', 'ralph/sample:who.txt'), /^ralph-[0-9a-f]{8}$/)
+    assert.ok(bench.model.requests.some(({ turn }) => turn !== null))
+    assert.deepEqual(outside.asked, [])
+  })
 
 test('codex reaches its model through the proxy, with the address as an argument', {
   timeout: 300_000,

@@ -1,22 +1,26 @@
 // `candidates`: several sessions on one story from the same commit, of which the gates choose one.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { State } from '../../src/engine/model/state.ts'
 import { place as openPlace } from './laptop.ts'
-import { goodTurn, openSite, type Script, story } from './site.ts'
+import { goodTurn, openSite, type Script, story, type Turn } from './site.ts'
 
 const STATE_REF = 'refs/ralph/2026-01-31-sample'
 const GATE = 'good=! grep -rq bad src'
 
-async function place(script: Script, ids: readonly string[] = ['US-001']) {
+async function place(
+  script: Script,
+  ids: readonly string[] = ['US-001'],
+  files: Record<string, string> = {},
+) {
   const userStories = ids.map((id) => story(id, `part ${id}`))
   const prd = JSON.stringify({ schemaVersion: 2, userStories })
-  const at = await openPlace({ '.ralph/2026-01-31-sample/prd.json': prd }, script)
+  const at = await openPlace({ '.ralph/2026-01-31-sample/prd.json': prd, ...files }, script)
   return {
     ...at,
     run: (...args: string[]) => at.ralph(['run', '--no-final-verification', '--gate', GATE, ...args]),
@@ -77,6 +81,56 @@ test('candidates of a story with max-parallel: sessions run at the same time, ea
   assert.equal(readdirSync(meeting).length, 3)
   assert.equal(at.git('worktree', 'list').split('\n').length, 1)
   assert.equal(at.state().prd.run.iterations, 3)
+})
+
+/** A candidate that leaves its work in every place that a session can write to, and one that looks for it. */
+const leaving = (more: Turn = {}): Turn => ({
+  files: { 'src/a.txt': `${MARK} ${LARGE}`, 'made/cache.txt': MARK },
+  shell: `git add -A; git -c user.name=a -c user.email=a@b commit -qm ${MARK}; git branch ${MARK}; echo 1 >>src/a.txt; git stash -q; git stash apply -q`,
+  say: `${MARK}\n<ralph>DONE</ralph>`,
+  ...more,
+})
+const searching = (seen: string, git: string): Turn => ({
+  files: { 'src/a.txt': SMALL },
+  shell: `{ grep -rlI ${MARK} . "$(dirname "$RALPH_PROMPT_FILE")" --exclude-dir=objects; ${git}; echo looked; } >"${seen}" 2>&1`,
+})
+const MARK = 'unmistakable'
+const LOG = 'git log --all --format="%s %D"; git stash list; git reflog'
+/** Work of another candidate, or a file that has it. */
+const FOUND = new RegExp(`${MARK}|US-001|^[.]?/`, 'm')
+const IGNORES = { '.gitignore': 'made/\n' }
+
+test('a candidate finds nothing of an earlier one in the checkout, and all logs are there at the end', async () => {
+  await using at = await place({}, undefined, IGNORES)
+  const seen = join(at.folder, 'seen')
+  const gate = 'makes=mkdir -p made; cp src/a.txt made/of-gates; cat src/a.txt; true'
+  // On a laptop the refs of a session are the person's, and stay.
+  await at.setScript({ 'US-001': [[leaving({ shell: '' }), searching(seen, 'git stash list; ls made')]] })
+  const { code, err } = await at.run('--gate', gate, '--candidates', '2')
+  assert.equal(code, 0, err)
+  assert.match(readFileSync(seen, 'utf8'), /^ls: .*made.*\nlooked\n$/)
+  assert.equal(
+    readFileSync(join(at.repository, 'made/cache.txt'), 'utf8'),
+    MARK,
+    'it is back when the run ends',
+  )
+  const logs = readdirSync(join(at.repository, '.git/ralph/transcripts/1-sample'))
+  assert.deepEqual(logs.sort(), ['US-001-1.log', 'US-001-2.log'])
+})
+
+test('a candidate in a work tree that an earlier one worked in finds no file, branch or stash of it', async () => {
+  await using at = await place({}, undefined, IGNORES)
+  const seen = join(at.folder, 'seen')
+  const begun = join(at.folder, 'begun')
+  const waits = { files: { 'src/a.txt': LARGE }, shell: `until [ -e "${begun}" ]; do sleep 0.02; done` }
+  const last = searching(seen, LOG)
+  last.shell = `touch "${begun}"; ${last.shell?.replace('. "$(dirname "$RALPH_PROMPT_FILE")"', '.')}`
+  await at.setScript({ 'US-001': [[leaving(), waits, last]] })
+  const { code, err } = await at.run('--candidates', '3', '--max-parallel', '2')
+  assert.equal(code, 0, err)
+  const found = readFileSync(seen, 'utf8')
+  assert.match(found, /looked/)
+  assert.doesNotMatch(found, FOUND)
 })
 
 test('a run killed between two candidates does not repeat the finished one', async () => {
@@ -148,11 +202,28 @@ for (const [name, options] of Object.entries({
     })
     await site.go()
     const { prd, contests } = await site.state()
-    assert.equal(prd.run.outcome, 'complete')
+    assert.equal(prd.run.outcome, 'complete', site.log())
     assert.equal(prd.run.iterations, 3)
     assert.equal(contests, undefined)
     assert.equal(await site.github.read('ralph/sample', 'src/lines.mjs'), '// line\n')
   })
+
+test('in one job of the action a candidate finds nothing of an earlier one, in files or in git', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-seen-'))
+  const seen = join(folder, 'seen')
+  await using site = await openSite({
+    stories: [story('US-001', 'one')],
+    files: IGNORES,
+    script: { 'US-001': [[leaving(), searching(seen, LOG)]] },
+    inputs: { candidates: '2' },
+  })
+  await site.go()
+  const found = readFileSync(seen, 'utf8')
+  await rm(folder, { recursive: true })
+  assert.equal((await site.state()).prd.run.outcome, 'complete')
+  assert.match(found, /looked/)
+  assert.doesNotMatch(found, FOUND)
+})
 
 for (const [isAnew, separate] of [
   [false, false],

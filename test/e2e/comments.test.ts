@@ -28,8 +28,8 @@ type Case = {
 }
 
 const CASES: Record<string, Case> = {
-  'by another bot': { by: 'dependabot[bot]', says: /from people only/ },
-  'by our own bot': { by: 'github-actions[bot]', says: /from people only/ },
+  'by another bot': { by: 'dependabot[bot]', says: /only people can give commands/ },
+  'by our own bot': { by: 'github-actions[bot]', says: /only people can give commands/ },
   'with triage permission': { by: 'tina', says: /no write permission/, reactions: ['confused'] },
   'with read permission': { by: 'mallory', says: /no write permission/, reactions: ['confused'] },
   'by a stranger: the starter workflow starts nothing': { by: 'stranger', says: null },
@@ -63,7 +63,7 @@ const CASES: Record<string, Case> = {
       await github.commit('feature/x', { 'x.txt': 'x' }, 'x', 'alice')
       return (await github.openPull('alice', { head: 'feature/x' })).number
     },
-    says: /none of Ralph's/,
+    says: /not one of Ralph's/,
   },
   'on a fork’s pull request with the same branch name': {
     where: async (site) => {
@@ -78,7 +78,7 @@ const CASES: Record<string, Case> = {
       site.github.fault({ method: 'GET', path: new RegExp(`/pulls/${number}$`) }, { status: 200, body })
       return number
     },
-    says: /none of Ralph's/,
+    says: /not one of Ralph's/,
   },
   'without permission on a pull request of people': {
     by: 'mallory',
@@ -111,10 +111,10 @@ const CASES: Record<string, Case> = {
       await github.bare.run(['update-ref', 'refs/heads/release', (await github.head('main')) ?? ''])
       return (await github.openPull('alice', { head: 'ralph/sample', base: 'release' })).number
     },
-    says: /are read in #1$/,
+    says: /are read only in #1$/,
     reactions: ['confused'],
     answer:
-      /^<!-- ralph:reply:\d+ -->\n😕 The commands of this run are read in #1\. Nothing was changed\.\n$/,
+      /^<!-- ralph:reply:\d+ -->\n😕 The commands for this run are read only in #1\. Nothing was changed\.\n$/,
   },
   'an unknown command with hostile text': {
     body: '/ralph `id`|<img/src=x>@octocat::error::x',
@@ -377,8 +377,11 @@ test('`/ralph status` has one reply, which is updated; `/ralph verify` verifies 
   )
   for (const id of asked) assert.deepEqual(site.reactions(id), ['github-actions[bot]: rocket'])
   const text = first?.body ?? ''
-  assert.match(text, /1 of 2 stories pass · US-002 is in work/)
-  assert.ok(text.includes(`[A job](${github.url}/acme/shop/actions/runs/${work.id}) works on it now.`), text)
+  assert.match(text, /1 of 2 stories pass · US-002 is in progress/)
+  assert.ok(
+    text.includes(`[A job](${github.url}/acme/shop/actions/runs/${work.id}) is working on it now.`),
+    text,
+  )
   assert.ok(text.includes(`[summary](${github.url}/acme/shop/pull/${number}#issuecomment-`), text)
   assert.match(text, /As of 20\d\d-/)
   await middle.release()
@@ -390,7 +393,7 @@ test('`/ralph status` has one reply, which is updated; `/ralph verify` verifies 
   )
   assert.match(
     replies()[1]?.body ?? '',
-    /Complete: 2 of 2 stories pass.*No job works on it now.*Review this pull request/s,
+    /Complete: 2 of 2 stories pass.*No job is working on it now.*Review this pull request/s,
   )
 
   const verifies = async () => (await site.sessions()).filter(({ mode }) => mode === 'verify').length
@@ -422,7 +425,7 @@ test('`/ralph why` and `/ralph diff` are answered at once, for a failed, a passe
   assert.deepEqual(why.reactions, ['github-actions[bot]: rocket'])
   assert.match(why.body, /#### ⛔ \*\*US-002\*\*/)
   assert.match(why.body, /Status: blocked, 1 attempt.*What would help\n\n- `\/ralph retry US-002 -- <hint>`/s)
-  assert.match(why.body, /<summary>What the gate [^<]+ said<\/summary>/)
+  assert.match(why.body, /<summary>Output of the gate [^<]+<\/summary>/)
   const left = await answer('diff us-002')
   assert.match(
     left.body,
@@ -437,7 +440,7 @@ test('`/ralph why` and `/ralph diff` are answered at once, for a failed, a passe
   )
   assert.match(
     (await answer('diff')).body,
-    /\[Everything that the branch has\]\(\S+\/compare\/main\.\.\.ralph\/sample/,
+    /\[Everything on the branch\]\(\S+\/compare\/main\.\.\.ralph\/sample/,
   )
   const wrong = await answer('why US-0O1')
   assert.deepEqual(wrong.reactions, ['github-actions[bot]: confused'])

@@ -4,13 +4,13 @@ import '../fakes/disk.ts'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { sharedFolder } from '../fakes/shared.ts'
+import { openClaude } from '../fakes/claude-machine.ts'
 import { lacks } from '../machine/needs.ts'
 import { openOutside } from '../standin/outside.ts'
 import {
@@ -19,7 +19,6 @@ import {
   goodTurn,
   openSite,
   outputsOf,
-  ROOT,
   RUN_TESTS_AS_OTHER_USER,
   type SiteOptions,
   story,
@@ -54,48 +53,6 @@ async function openModel() {
   return { url, [Symbol.asyncDispose]: async () => void server.close() }
 }
 
-/** What every session of the fake claude wrote down. */
-type Saw = {
-  mode: string
-  user: string
-  key: string
-  inSight: string[]
-  model: string
-  stranger: string
-  direct: string
-  proxied: string[]
-}
-
-/** A machine with a claude on its PATH, readable by everybody. */
-async function openClaude(outside: string) {
-  const folder = await mkdtemp(join(tmpdir(), 'ralph-claude-'))
-  const shared = await sharedFolder('ralph-claude-')
-  const [bin, saw, sessions] = [join(folder, 'bin'), join(shared, 'saw'), join(shared, 'sessions')]
-  const [script, where] = [join(folder, 'script.json'), join(folder, 'where.json')]
-  await mkdir(bin)
-  await writeFile(where, JSON.stringify({ key: KEY, script, sessions, saw, outside }))
-  await writeFile(script, JSON.stringify(stories.script))
-  for (const file of [saw, sessions]) await writeFile(file, '')
-  // Wherever the checkout lies, other users need not pass to it.
-  for (const name of ['claude.mjs', 'agent.mjs'])
-    await copyFile(join(ROOT, 'test', 'fakes', name), join(folder, name))
-  const fake = join(folder, 'claude.mjs')
-  await writeFile(join(bin, 'claude'), `#!/bin/bash\nexec node "${fake}" "${where}" "$@"\n`)
-  for (const one of [folder, shared, join(bin, 'claude')]) await chmod(one, 0o755)
-  for (const one of [saw, sessions]) await chmod(one, 0o666)
-  return {
-    bin,
-    saw: async (): Promise<Saw[]> =>
-      (await readFile(saw, 'utf8'))
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line)),
-    async [Symbol.asyncDispose]() {
-      for (const one of [folder, shared]) await rm(one, { recursive: true, force: true })
-    },
-  }
-}
-
 const options = { skip: lacks('root', 'ip') }
 
 test(
@@ -104,7 +61,7 @@ test(
   async () => {
     await using outside = await openOutside()
     await using model = await openModel()
-    await using claude = await openClaude(outside.address)
+    await using claude = await openClaude({ script: stories.script, key: KEY, outside: outside.address })
     assert.equal(await (await fetch(`http://${outside.address}/test`)).text(), 'outside')
     await using site = await openSite({
       ...stories,
@@ -150,7 +107,7 @@ test(
 test('an agent that cannot reach its model on a closed network is an error before any cost, with the setting to write', {
   skip: lacks('root'),
 }, async () => {
-  await using claude = await openClaude('127.0.0.1:9')
+  await using claude = await openClaude({ script: stories.script, key: KEY, outside: '127.0.0.1:9' })
   await using site = await openSite({
     ...stories,
     inputs: { agent: 'claude' },
@@ -163,7 +120,7 @@ test('an agent that cannot reach its model on a closed network is an error befor
   const said = annotationsOf(await site.go(), 'error').join('\n')
   assert.match(
     said,
-    /with network: model, claude cannot reach its model through Ralph's proxy here\./,
+    /`network: model` is set, but claude cannot reach its model through Ralph's proxy here\./,
     site.log(),
   )
   assert.match(said, /network-allow .*network: open/)
@@ -182,7 +139,8 @@ test('an explicit `isolation: same-user` is a warning in log, summary and commen
   )
   const summary = run.jobs.flatMap((job) => job.steps.map((step) => step.summary)).join('')
   const comment = [...site.github.world.comments.values()].map(({ body }) => body).join('\n')
-  for (const text of [summary, comment]) assert.match(text, /isolation: same-user: the agent is the user/)
+  for (const text of [summary, comment])
+    assert.match(text, /isolation: same-user: the agent runs as the user/)
 })
 
 test('isolation without root and sudo is an error before any cost, with the setting to write', {

@@ -72,7 +72,7 @@ test('too little disk space for the work trees is refused before the first sessi
   assert.equal(refused.code, 64, refused.out + refused.err)
   assert.match(
     refused.err,
-    /max-parallel: \S+ has room for 2 of 3 work trees: a work tree takes 3\.0 MB; 8\.\d MB are free\.\n {2}fix: make room there, .*max-parallel to 2/,
+    /max-parallel: \S+ has room for 2 of 3 work trees: each work tree needs 3\.0 MB; 8\.\d MB are free\.\n {2}fix: free up space there, .*max-parallel to 2/,
   )
   assert.deepEqual(await at.called(), [])
   await at.write({ 'modules/a.js': 'x'.repeat(2_000_000) })
@@ -80,6 +80,6 @@ test('too little disk space for the work trees is refused before the first sessi
   assert.equal(code, 0, out + err)
   assert.match(
     out + err,
-    /\S+ may have room for only 1 of 2 work trees: a work tree takes 3\.0 MB of committed files, and what prepare installs \(git ignores 2\.0 MB/,
+    /\S+ may have room for only 1 of 2 work trees: each work tree needs 3\.0 MB for committed files, plus what prepare installs \(up to 2\.0 MB/,
   )
 })

@@ -112,7 +112,7 @@ test('every dispatch of a chain arrives twice, one after the other: the second d
   )
   assert.match(
     site.log(),
-    /Notice: this job was dispatched as generation 1, the run is at \d: another job has gone on/,
+    /Notice: this job was dispatched as generation 1, the run is at \d: another job has already continued/,
   )
 })
 
@@ -201,7 +201,7 @@ test('a chain works without concurrency.queue and GITHUB_WORKFLOW_REF, as with a
   await using site = await quick({
     runner: { lacks: ['GITHUB_WORKFLOW_REF'] },
     workflow: (text) => {
-      const line = /\n +# Leave this line out (?:[^\n]*\n +#)*[^\n]*\n +queue: max [^\n]*/
+      const line = /\n +# Remove the line `queue` (?:[^\n]*\n +#)*[^\n]*\n +queue: max [^\n]*/
       assert.match(text, line)
       return text.replace(line, '')
     },
@@ -340,7 +340,9 @@ test('the schedule waits for a queued run that may be the next job, but not for 
   }
   for (const title of ['Ralph sample', 'Ralph']) {
     waiting(title, startedAt)
-    assert.deepEqual(await schedule(site), ['a job waits already, looking again later: sample'])
+    assert.deepEqual(await schedule(site), [
+      'a job is already waiting; the next scheduled run looks again: sample',
+    ])
   }
   const old = waiting('Ralph', startedAt - 48 * 3_600_000)
   assert.deepEqual(await schedule(site), ['resumed: sample (the next job was promised and never started)'])
@@ -368,14 +370,14 @@ test('between two jobs a command does not start another job, and status names th
     assert.equal(jobs(), 1, site.log())
     assert.match(
       annotationsOf(site.last(), 'notice').join(),
-      /^run 77 has been started already and reads it first$/,
+      /^run 77 has already started and will handle this before any story$/,
     )
     assert.deepEqual(site.reactions(id), ['github-actions[bot]: eyes'])
   }
   started({})
   await site.say('bob', '/ralph status')
   const reply = site.github.comments((await site.pull()).number).at(-1)?.body ?? ''
-  assert.ok(reply.includes(`[A job](${html_url}) has been started and does not work yet.`), reply)
+  assert.ok(reply.includes(`[A job](${html_url}) has been started, but has not begun to work yet.`), reply)
   assert.match(reply, /\*\*Next:\*\* Nothing to do: the job that was started continues the work\./)
   assert.doesNotMatch(reply, /Continue with/)
   // A job of another feature does not read it.
@@ -399,6 +401,46 @@ test('the machine of a job is lost: the schedule resumes the chain, and the atte
   assert.equal(state.prd.run.outcome, 'complete', site.log())
   assert.equal(state.prd.userStories[1]?.retries, 0)
   assert.equal((await site.sessions()).length, 4)
+})
+
+test('the machine of a job is lost, and people close the pull request: its checks end, and only a command continues', async () => {
+  await using site = await withResume()
+  const middle = site.hold('middle')
+  await site.setScript({ ...SCRIPT, 'US-002': [{ shell: middle.shell }] })
+  const posted = new Promise<void>((resolve) => {
+    const where = ({ job, method }: SeenRequest) => {
+      if (method !== 'GET' && job?.runId === site.runner.runs[1]?.id) resolve()
+      return false
+    }
+    site.github.fault({ path: /\/check-runs/, where }, 'drop')
+  })
+  await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
+  const second = await middle.reached()
+  await posted
+  const { number } = await site.pull()
+  const other = await site.github.commit('ralph/other', { 'other.md': 'other\n' }, 'other', 'bob')
+  assert.ok(other)
+  const closedBy = async (pull: number) => {
+    const runs = site.runner.runs.length
+    site.github.closePull(pull, 'bob')
+    await site.runner.settled()
+    return site.runner.runs.slice(runs).flatMap((run) => annotationsOf(run, 'notice'))
+  }
+  site.runner.kill(second.id)
+  await site.runner.settled()
+  const stranger = await site.github.openPull('bob', { head: 'ralph/other' })
+  assert.deepEqual(await closedBy(stranger.number), ['there is no run for this branch'])
+  assert.notDeepEqual(openChecks(site), [])
+  const notResumed = ['not resumed, as the pull request was merged or closed: sample']
+  assert.deepEqual(await closedBy(number), notResumed)
+  assert.deepEqual(openChecks(site), [])
+  assert.deepEqual(await schedule(site), notResumed)
+  assert.equal((await site.sessions()).length, 2)
+  await site.setScript(SCRIPT)
+  site.github.comment('bob', number, '/ralph run')
+  await site.runner.settled()
+  assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
+  assert.deepEqual(site.github.violations, [])
 })
 
 /** The schedule fires while a job works. */

@@ -100,7 +100,7 @@ test(
     })
     assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
     for (const name of ['home', 'test'])
-      assert.match(site.log(), new RegExp(`gate ${name}: green as at US-001, just now`))
+      assert.match(site.log(), new RegExp(`gate ${name}: not run again, as it passed at US-001, just now`))
   },
 )
 

@@ -41,7 +41,7 @@ test('next: before the first run and after completion, and following it complete
   const [stood, next = ''] = await stands(place)
   assert.deepEqual(
     [stood, next],
-    ['0 of 2 stories pass · not begun · US-001 is next', 'Next: Start with ralph run: US-001 is next.'],
+    ['0 of 2 stories pass · not started · US-001 is next', 'Next: Start with ralph run: US-001 is next.'],
   )
   assertDone(await follow(place, next))
   assert.deepEqual(await stands(place), [
@@ -60,7 +60,7 @@ test('status, next and the dry run agree after stuck, retry, skip and redo', asy
   assert.equal(stood, 'Stuck: US-001 is blocked · 0 of 2 stories pass')
   assert.equal(
     next,
-    'Next: Say what is missing: ralph retry US-001 -- <hint>, or leave it out: ralph skip US-001, then continue with ralph run.',
+    'Next: Give a hint with ralph retry US-001 -- <hint>, or leave it out with ralph skip US-001. Then continue with ralph run.',
   )
   assert.match((await place.ralph('status')).out, /ralph retry US-001 -- <hint>/)
   assert.doesNotMatch((await place.ralph('status')).out, /\/ralph/)
@@ -70,7 +70,7 @@ test('status, next and the dry run agree after stuck, retry, skip and redo', asy
   assert.deepEqual(asked, { code: 1, out: `${stood}\n${next}\n`, err: '' })
   assert.equal((await place.json('status')).outcome, 'stuck')
   const retried = await place.ralph('retry', 'US-001', '--', 'write good')
-  assert.match(retried.out, /^done: retry US-001\nNext: Continue with ralph run: US-001 is next\.$/m)
+  assert.match(retried.out, /^noted: retry US-001\nNext: Continue with ralph run: US-001 is next\.$/m)
   const status = await place.json('status')
   assert.deepEqual([status.outcome, status.next], [null, { step: 'work', storyId: 'US-001' }])
   assert.match(await dry(), /^Next: work on US-001 /m)
@@ -116,12 +116,12 @@ test('status while another process works names it and its host, and the commands
   const working = place.start(['run', ...place.agent, ...GATE])
   await said(working, 'hanging')
   const [stood, next = ''] = await stands(place)
-  assert.equal(stood, '0 of 2 stories pass · US-001 is in work')
+  assert.equal(stood, '0 of 2 stories pass · US-001 is in progress')
   const who = `process ${working.pid} on `
   assert.ok(next.startsWith(`Next: Nothing to do: Ralph is at work (${who}`), next)
   assert.ok(String((await place.json('status')).holder).startsWith(who))
-  assert.match((await place.ralph('note', 'US-001', '--', 'x')).out, /the run at work reads it/)
-  assert.match((await place.ralph('pause')).out, /the run at work reads it/)
+  assert.match((await place.ralph('note', 'US-001', '--', 'x')).out, /the run at work applies it/)
+  assert.match((await place.ralph('pause')).out, /the run at work applies it/)
   assert.equal((await place.ralph('stop')).code, 0)
   assert.equal((await working.ended).code, 130)
   assert.deepEqual(await stands(place), [
@@ -151,9 +151,9 @@ test('status after a run was killed shows no run at work, and the next run goes 
 test('status after a pause before the first run, and after an interrupted run', async () => {
   await using place = await openPlace(TWO)
   await place.setScript({ 'US-001': [{ hang: true }] })
-  assert.match((await place.ralph('pause')).out, /the first run reads it/)
+  assert.match((await place.ralph('pause')).out, /^no run is at work on sample: it stays paused/)
   assert.deepEqual(await stands(place), [
-    'Paused: paused by you · 0 of 2 stories pass',
+    'Paused by you · 0 of 2 stories pass',
     'Next: Continue with ralph run.',
   ])
   const working = place.start(['run', ...place.agent, ...GATE])
@@ -185,7 +185,7 @@ test('status at max-iterations and after a batch has ended', async () => {
     [stood, next],
     [
       'Stopped: the limit of 1 iterations is reached · 1 of 2 stories pass',
-      'Next: What was done so far is kept. Allow more with ralph limit iterations +5, then continue with ralph run.',
+      'Next: What was done so far is kept. Allow more with ralph limit iterations +5. Then continue with ralph run.',
     ],
   )
   assert.ok(ended.out.includes(next))
@@ -200,7 +200,7 @@ test('status at max-cost-usd', async () => {
   const [, next = ''] = await stands(place, ...limit)
   assert.equal(
     next,
-    'Next: What was done so far is kept. Allow more with ralph limit cost +1, then continue with ralph run.',
+    'Next: What was done so far is kept. Allow more with ralph limit cost +1. Then continue with ralph run.',
   )
   assertDone(await follow(place, next, ...limit))
 })

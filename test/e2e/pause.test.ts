@@ -39,7 +39,7 @@ test('`/ralph pause` in a session: the iteration ends, and no other begins until
   assert.equal(outputsOf(work)['stories-passed'], '1')
   assert.deepEqual(site.reactions(pause.id), ['github-actions[bot]: eyes', 'github-actions[bot]: rocket'])
   assert.equal((await site.checks()).get('ralph')?.conclusion, 'action_required')
-  assert.match(github.comments(number)[0]?.body ?? '', /Paused: paused by alice/)
+  assert.match(github.comments(number)[0]?.body ?? '', /Paused by alice/)
   assert.equal((await site.state()).lease, null)
 
   // Pressing the button does not end a person's pause.

@@ -152,9 +152,9 @@ test('a source that cannot be planned from is refused with its path, and nothing
     'large.md': `- [ ] a\n${'x'.repeat(5_100_000)}\n`,
   })
   const cases: [string[], RegExp][] = [
-    [['--from', 'odd.json'], /odd\.json: userStories\[0\].*without words/],
+    [['--from', 'odd.json'], /odd\.json: userStories\[0\].*no story with a title or a description/],
     [['--from', 'many.md'], /2100 stories.*at most/],
-    [['--from', 'large.md'], /large\.md.*at most 5 MB/],
+    [['--from', 'large.md'], /large\.md.*larger than 5 MB/],
     [['--from', 'nowhere.md'], /--from: found "?nowhere\.md/],
     [['--from', 'odd.json', 'auth'], /--from: found "?auth/],
     [[], /--from docs.*ralph plan auth --/],
@@ -183,7 +183,7 @@ test('a cycle and a story without criteria are notices, and the plan is written'
   const { code, out, err } = await at.ralph(['plan', 'auth', '--from', 'cycle.json', '--yes'])
   assert.equal(code, 0, err)
   const said = out.replace(/\s+/g, ' ')
-  assert.match(said, /"US-001" waits for this story itself .*: this dependency is dropped/)
+  assert.match(said, /"US-001" waits for this story itself .*, so Ralph drops this dependency/)
   assert.match(said, /1 story had no acceptance criteria: .*userStories\[2\]/)
   assert.equal((await storiesOf(at)).length, 3)
 })

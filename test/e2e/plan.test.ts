@@ -68,7 +68,7 @@ test('an issue with the label becomes a plan, is edited, approved and worked on,
     /A plan waits for your approval.*\n?.*`\/ralph approve-plan [0-9a-f]{8}` begins the work/,
   )
   const shown = () => site.github.comments(pull.number)[0]?.body ?? ''
-  assert.match(shown(), /The plan waits to be approved · 2 stories/)
+  assert.match(shown(), /The plan is waiting for approval · 2 stories/)
   assert.match(shown(), /password kept as a way back/)
   assert.match(shown(), /\/ralph approve-plan/)
   assert.match(
@@ -88,7 +88,7 @@ test('an issue with the label becomes a plan, is edited, approved and worked on,
   assert.deepEqual(refused, ['github-actions[bot]: confused'])
   await comment(site, 'bob', pull.number, '/ralph approve-plan')
   assert.equal(outputsOf(site.last()).outcome, 'paused', site.log())
-  assert.match(shown(), /edited after it was looked at|waits to be approved/)
+  assert.match(shown(), /edited after it was looked at|is waiting for approval/)
   assert.equal((await site.sessions()).length, 1)
 
   await comment(site, 'bob', pull.number, '/ralph approve-plan')
@@ -277,7 +277,7 @@ test('a plan that cannot be made now is answered on the issue: while a job works
   const others = () => site.runner.runs.filter(({ id }) => id > working.id)
   // The run of the comment, and the job that it starts.
   await site.runner.when(() => others().length === 2 && others().every((run) => run.status === 'completed'))
-  assert.match(told().join('\n'), /works on this now[\s\S]*when it has ended/, site.log())
+  assert.match(told().join('\n'), /is working on this now[\s\S]*when it has ended/, site.log())
   await work.release()
   await site.runner.settled()
   assert.equal(outputsOf(working).outcome, 'paused', site.log())

@@ -28,7 +28,7 @@ const CASES: Record<string, Case> = {
   },
   "somebody else's branch as branchName": {
     files: named('feature/old'),
-    says: /branchName: the branch feature\/old exists already/,
+    says: /branchName: the branch feature\/old already exists/,
   },
   'an agent whose program is missing': {
     flags: () => [...GATE, '--agent', 'amp'],
@@ -70,7 +70,7 @@ const CASES: Record<string, Case> = {
   },
   'no gate': {
     flags: (place) => [...place.agent],
-    says: /gates: there are no gates: everything the agent calls done would pass\./,
+    says: /gates: there are no gates: anything that the agent says is done would pass\./,
   },
   'a story that does not exist': {
     flags: (place) => [...place.agent, ...GATE, '--stories', 'US-011', '--epic', 'a'],
@@ -273,7 +273,7 @@ test("on the feature's branch, a configuration that differs from the base branch
   for (const words of asked.slice(0, 3)) assert.deepEqual(await told(words), [], `on main: ${words}`)
   place.git('switch', '-q', 'ralph/sample')
   const warning =
-    'ralph.config.yml is another on main: this run goes by the one on ralph/sample; merge main into it, or switch to main'
+    'ralph.config.yml is not the same on main, and this run uses the file on ralph/sample. To use the file on main, merge main or switch to it'
   for (const words of asked) {
     const lines = await told(words)
     assert.equal(lines.length, 1, `${words}: ${lines}`)

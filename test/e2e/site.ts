@@ -42,6 +42,8 @@ export type SiteOptions = {
   workflow?: (text: string) => string
   github?: Parameters<typeof startGitHub>[0]
   runner?: Partial<Parameters<typeof startRunner>[0]>
+  /** Another runner of workflows than the stand-in's own. */
+  startRunner?: (options: { github: GitHub }) => Promise<Runner>
 }
 
 /** A point in an agent's session at which it waits for the test. */
@@ -158,7 +160,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       ...options.files,
     },
   })
-  const runner = await startRunner({
+  const runner = await (options.startRunner ?? startRunner)({
     github,
     action: { match: /^ralph\/action@/, path: ROOT },
     ...options.runner,

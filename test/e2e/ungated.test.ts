@@ -29,7 +29,7 @@ test('`gates: none` is a warning on every surface, and no surface says that gate
   })
   await t.test('in checks', () => {
     assert.equal(rollup?.title?.startsWith(FIRST), true, rollup?.title ?? '')
-    assert.match(own?.title ?? '', /^Passed at the first attempt without a gate/)
+    assert.match(own?.title ?? '', /^Passed on the first attempt without a gate/)
   })
   await t.test('in comment, pull request and summary', () => {
     for (const [name, text] of Object.entries({ sticky: sticky?.body, pull: pull.body, summary })) {

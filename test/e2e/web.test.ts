@@ -156,5 +156,5 @@ test('a web application of five stories: a page with console errors is rejected 
   assert.ok((pictures('US-005')[0]?.before ?? null) !== null, 'the page as it was before')
   const { userStories } = await site.prd()
   assert.ok(userStories.every(({ lastResult }) => (lastResult?.evidence?.length ?? 0) > 0))
-  assert.match((await site.pull()).body ?? '', /What shows 6 criteria/)
+  assert.match((await site.pull()).body ?? '', /Evidence for 6 criteria/)
 })

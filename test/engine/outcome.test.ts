@@ -124,7 +124,9 @@ test('lines of the plan that an agent rewrote, so that they match no story, stay
   assert.equal(await chain.read(BRANCH, PLAN), hostile.files[PLAN])
   assert.deepEqual(
     chain.notes.filter((note) => note.includes('marked')),
-    ['US-001, US-002 passed and could not be marked: not where the documents of the plan had it'],
+    [
+      'US-001, US-002 passed, but could not be marked: the documents of the plan no longer have them in the same place',
+    ],
   )
 })
 

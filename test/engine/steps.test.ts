@@ -200,7 +200,7 @@ describe('a step that ends the run (endRunOn)', () => {
       [true, false],
     )
     assert.equal(await chain.read(BRANCH, 'src/litter'), null)
-    assert.ok(chain.said.includes('what steps behind git-commit wrote is thrown away'))
+    assert.ok(chain.said.includes('changes of the steps after git-commit are discarded'))
     assert.equal((await chain.go()).outcome, 'complete')
     assert.equal(await chain.read(BRANCH, 'src/litter'), null)
   })
@@ -208,7 +208,7 @@ describe('a step that ends the run (endRunOn)', () => {
   test('a step after the commit that fails without endRunOn is a warning', async () => {
     await using chain = await open([work, commit, shell('tell', 'exit 1')], { 'US-001': [goodTurn('one')] })
     assert.equal((await chain.go()).outcome, 'complete')
-    assert.ok(chain.notes.some((note) => note === 'step tell: exit 1; US-001 has passed all the same'))
+    assert.ok(chain.notes.some((note) => note === 'step tell: exit 1; US-001 has passed nevertheless'))
   })
 })
 

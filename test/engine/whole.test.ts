@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { failureOutput } from '../../src/engine/model/gate-output.ts'
 import type { State } from '../../src/engine/model/state.ts'
-import { emptyRecord } from '../../src/engine/state-updates.ts'
+import { emptyRecord } from '../../src/engine/state/state-updates.ts'
 import { Chain, type ChainOptions, goodTurn, story, type Turn } from './chain.ts'
 
 const EXPECTED: Turn = { answer: '<ralph>EXPECTED</ralph>' }
@@ -122,6 +122,21 @@ test("the clean room has the checkout's folder name, a history and a home of its
   assert.equal(outcome, 'complete', reason)
   // For the job, and once more in the room.
   assert.equal(chain.gates.filter((name) => name === 'prepare').length, 2)
+})
+
+test('the clean room has caches of its own, whatever the person has set', async () => {
+  const outside = `${process.env.TMPDIR ?? '/tmp'}/outside`
+  const names = ['NPM_CONFIG_CACHE', 'PIP_CACHE_DIR', 'UV_CACHE_DIR', 'GOCACHE', 'CARGO_HOME']
+  const own = names.map((name) => `case \${${name}:-$HOME/x} in $HOME/*);; *) exit 1;; esac`).join('; ')
+  const set = names.map((name) => `test "$${name}" = ${outside}`).join(' && ')
+  await using chain = await chainOf({
+    stories: [story('US-001', 'one')],
+    inputs: { gates: `test: ${JSON.stringify(`case $PWD in */clean-*) ${own};; *) ${set};; esac`)}` },
+    env: Object.fromEntries(names.map((name) => [name, outside])),
+    script: { 'US-001': [goodTurn('one')] },
+  })
+  const { outcome, reason } = await chain.go()
+  assert.equal(outcome, 'complete', reason)
 })
 
 test('a gate that is red in the final verification resets the story that broke it, and runs for that story until it is green', async () => {

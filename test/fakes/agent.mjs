@@ -11,7 +11,7 @@ let prompt = ''
 process.stdin.setEncoding('utf8')
 for await (const chunk of process.stdin) prompt += chunk
 const { RALPH_MODE: mode, RALPH_STORY_ID: story = '', RALPH_ATTEMPT: attempt = '1' } = process.env
-const key = mode === 'run' ? story : `${mode} ${mode === 'plan' ? story : ''}`.trim()
+const key = mode === 'run' ? story : `${mode} ${mode === 'plan' || mode === 'answer' ? story : ''}`.trim()
 const number = Number(attempt)
 if (seen)
   appendFileSync(

@@ -12,7 +12,10 @@ import { fileURLToPath } from 'node:url'
 
 const [whereFile, ...args] = process.argv.slice(2)
 const where = JSON.parse(readFileSync(whereFile, 'utf8'))
-const { ANTHROPIC_API_KEY: key = '', ANTHROPIC_BASE_URL: model = '' } = process.env
+const { ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL: model = '' } = process.env
+const key = ANTHROPIC_API_KEY ?? ANTHROPIC_AUTH_TOKEN ?? ''
+const withKey = (value) =>
+  ANTHROPIC_AUTH_TOKEN === undefined ? { 'x-api-key': value } : { authorization: `Bearer ${value}` }
 if (args.includes('--version')) {
   appendFileSync(where.saw, `${JSON.stringify({ mode: 'version', key })}\n`)
   process.stdout.write('2.1.0 (a fake)\n')
@@ -70,10 +73,10 @@ const saw = {
   inSight,
   model: await answered(`${model}/v1/messages`, {
     method: 'POST',
-    headers: { 'x-api-key': key },
+    headers: withKey(key),
     body: '{}',
   }),
-  stranger: await answered(`${model}/v1/messages`, { headers: { 'x-api-key': 'another' } }),
+  stranger: await answered(`${model}/v1/messages`, { headers: withKey('another') }),
   direct: await direct(where.outside),
   proxied: [
     await throughProxy('http://evil.example:8080/?<b>'),

@@ -114,7 +114,16 @@ export type How = 'kill' | 'halt'
 
 /** What is wrong at the end of any run: in git, on GitHub, and what is left of processes and files. */
 export async function siteWrong(site: FaultySite, how: How): Promise<string[]> {
-  const wrong = [...(await endWrong(site.github.bare.path)), ...(await githubWrong(site))]
+  return [
+    ...(await endWrong(site.github.bare.path)),
+    ...(await githubWrong(site)),
+    ...(await leftBehind(site, how)),
+  ]
+}
+
+/** Processes and temporary files that are left. A lost machine takes its files along. */
+export async function leftBehind(site: FaultySite, how: How): Promise<string[]> {
+  const wrong: string[] = []
   const left = how === 'halt' ? [] : await readdir(site.temporary)
   if (left.length > 0) wrong.push(`temporary files are left: ${left.join(', ')}`)
   const alive = processesWith(site.faults)

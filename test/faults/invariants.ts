@@ -21,6 +21,7 @@ const KEPT_REFS =
 export function agentScript(bad: string): string {
   return `cat >/dev/null
 echo "$RALPH_MODE \${RALPH_STORY_ID:-} \${RALPH_ATTEMPT:-}" >>"$1"
+if [ "$RALPH_MODE" = answer ]; then printf '%s\\n' '<ralph>ANSWER</ralph>' 'Because.'; exit 0; fi
 if [ "$RALPH_MODE" = verify ]; then echo '<ralph>VERIFIED</ralph>'; exit 0; fi
 word=good
 if ${bad}; then word=bad; fi

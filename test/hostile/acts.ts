@@ -17,31 +17,34 @@ const counts =
     return passed(seen, 'HONEST') ? null : 'the honest story after it did not pass'
   }
 
-const DEEP = 'what is too deep is removed, and refuses the attempt that left it'
+const DEEP = 'Ralph removes what is too deep, and refuses the attempt'
 
 const looks: Omit<Attempt, 'group'>[] = [
   { id: 'break.deep', title: 'folders 2,500 deep', stops: DEEP, judge: counts('DEEP', true) },
   {
     id: 'break.place',
-    title: 'the same in the place of a hook, of a lock and of a file of Ralph',
-    stops: 'whatever is removed may be that deep',
+    title: "such folders instead of a hook, a lock and one of Ralph's files",
+    stops: 'Ralph can remove folders of any depth',
     judge: counts('PLACE', false),
   },
   {
     id: 'break.path',
     title: 'a path 600 folders long',
-    stops: 'the guard refuses it before anybody follows it',
+    stops: 'the guard refuses it before Ralph follows it',
     judge: counts('PATH', true),
   },
   {
     id: 'break.brackets',
-    title: '200,000 brackets in each other in package.json',
-    stops: 'brackets are counted before anything is parsed',
+    title: '200,000 nested brackets in package.json',
+    stops: 'a file that cannot be read is taken as empty, and ends no run',
     judge: counts('BRACKETS', false),
   },
 ]
 
-export const breaking: Attempt[] = looks.map((one) => ({ ...one, group: 'Those who look' }))
+export const breaking: Attempt[] = looks.map((one) => ({
+  ...one,
+  group: 'Breaks the examination of its change',
+}))
 
 /** With the files that `tricks/act.mjs` writes. */
 const ACTS: Record<string, { title: string; files: string[] }> = {
@@ -55,13 +58,13 @@ const ACTS: Record<string, { title: string; files: string[] }> = {
     title: 'versions of tools (`.nvmrc`, `mise.toml`, `rust-toolchain.toml`)',
     files: ['.nvmrc', 'mise.toml', 'rust-toolchain.toml'],
   },
-  attributes: { title: '`.gitattributes` that fold files of the diff away', files: ['.gitattributes'] },
+  attributes: { title: '`.gitattributes` that hide files in the diff', files: ['.gitattributes'] },
   ci: {
     title: 'other CIs (`.gitlab-ci.yml`, `.circleci`, `Jenkinsfile`, `netlify.toml`)',
     files: ['.gitlab-ci.yml', '.circleci/config.yml', 'Jenkinsfile', 'netlify.toml'],
   },
   editors: {
-    title: 'what editors and shells start (`.devcontainer`, `.vscode/tasks.json`, `.envrc`)',
+    title: 'files that editors and shells start (`.devcontainer`, `.vscode/tasks.json`, `.envrc`)',
     files: ['.devcontainer/devcontainer.json', '.vscode/tasks.json', '.envrc'],
   },
   bots: {
@@ -69,15 +72,16 @@ const ACTS: Record<string, { title: string; files: string[] }> = {
     files: ['renovate.json', '.github/dependabot.yml'],
   },
   hooks: {
-    title: 'hooks on the machines of people (`.husky`, `lefthook.yml`)',
+    title: 'git hooks on the machines of people (`.husky`, `lefthook.yml`)',
     files: ['.husky/pre-commit', 'lefthook.yml'],
   },
   consoles: {
-    title: 'what consoles, debuggers and `git lfs` read (`.irbrc`, `.gdbinit`, `.Rprofile`, `.lfsconfig`)',
+    title:
+      'files that consoles, debuggers and `git lfs` read (`.irbrc`, `.gdbinit`, `.Rprofile`, `.lfsconfig`)',
     files: ['.irbrc', '.gdbinit', '.Rprofile', '.lfsconfig'],
   },
   deploys: {
-    title: 'what workflows and deployments run (`action.yml`, `.github/scripts`, `serverless.yml`)',
+    title: 'files that workflows and deployments run (`action.yml`, `.github/scripts`, `serverless.yml`)',
     files: ['action.yml', '.github/scripts/release.sh', 'serverless.yml'],
   },
 }
@@ -120,13 +124,8 @@ const acts = (
 
 export const telling = acts(
   'act',
-  'Files that act elsewhere, without a word',
-  "a remark on the story's check names file and effect",
+  'Changes files that act outside the code, and says nothing',
+  "a remark on the story's check names the file and its effect",
   told,
 )
-export const presets = acts(
-  'preset',
-  'Files that act elsewhere, at `protected-paths: elsewhere`',
-  'the guard',
-  dropped,
-)
+export const presets = acts('preset', 'The same with `protected-paths: elsewhere`', 'the guard', dropped)

@@ -17,7 +17,7 @@ export type Attempt = {
 /** Errors by which the system itself stops somebody. */
 const DENIED: Readonly<Record<Level, readonly unknown[]>> = {
   'same-user': ['EACCES', 'EPERM', 'EROFS'],
-  // It has mounts of its own, across which nothing is linked.
+  // It has its own mounts, across which nothing is linked.
   'other-user': ['EACCES', 'EPERM', 'EROFS', 'ESRCH', 'EXDEV'],
 }
 
@@ -50,14 +50,14 @@ export function noKey(seen: Seen, notes: readonly Note[]): string | null {
 /** The same for a trick of that name. */
 const finds = (id: string) => (seen: Seen) => noKey(seen, seen.of(id))
 
-const ENV = 'allow-list of variables'
+const ENV = 'an allow-list of variables'
 
 const looked: Omit<Attempt, 'group'>[] = [
   { id: 'look.own', title: 'reads its own environment', stops: ENV, judge: finds('look.own') },
   {
     id: 'look.environ',
     title: 'reads `/proc/*/environ` of every process',
-    stops: 'the action starts itself anew without keys; git has them for moments only',
+    stops: 'the action restarts itself without keys, and git has them only for moments',
     judge: finds('look.environ'),
   },
   {
@@ -69,13 +69,13 @@ const looked: Omit<Attempt, 'group'>[] = [
   {
     id: 'look.git',
     title: 'reads all of `.git/`',
-    stops: 'authentication is in the environment of single git processes',
+    stops: 'authentication is only in the environment of single git processes',
     judge: finds('look.git'),
   },
   {
     id: 'look.temp',
-    title: "reads the runner's temporary folder, the event in it",
-    stops: 'the handed environment is removed before anything else runs',
+    title: "reads the runner's temporary folder, with the event",
+    stops: 'the file with the environment is removed before anything else runs',
     judge: finds('look.temp'),
   },
   {
@@ -112,14 +112,14 @@ const looked: Omit<Attempt, 'group'>[] = [
   },
   {
     id: 'use.push',
-    title: 'pushes with what git has',
-    stops: 'git has nothing',
+    title: 'pushes with the credentials of git',
+    stops: 'git has none',
     judge: async (seen) => strangeRef(seen, 'stolen'),
   },
   {
     id: 'use.found',
     title: 'pushes and calls the API with every key that it found',
-    stops: 'there is none',
+    stops: 'it finds none',
     judge: (seen) => {
       const ok = seen
         .of('use.found')
@@ -130,19 +130,25 @@ const looked: Omit<Attempt, 'group'>[] = [
   {
     id: 'use.api',
     title: 'calls the API without a key',
-    stops: 'GitHub',
+    stops: 'GitHub refuses',
     judge: (seen) => (seen.of('use.api').some((note) => note.api === 200) ? 'the API answered' : null),
   },
   {
     id: 'use.services',
     title: 'calls the services for caches and artifacts',
-    stops: 'no `ACTIONS_*` reaches it',
+    stops: 'it gets no `ACTIONS_*` variable',
     judge: (seen) =>
       seen.of('use.services').some((note) => note.token === true) ? 'it had a token for them' : null,
   },
+  {
+    id: 'use.identity',
+    title: 'asks the runner for the identity of a job with `id-token: write`',
+    stops: 'it gets no `ACTIONS_*` variable',
+    judge: (seen) => (seen.identities > 0 ? 'it got an identity' : null),
+  },
 ]
 
-export const looking: Attempt[] = looked.map((one) => ({ ...one, group: 'Keys' }))
+export const looking: Attempt[] = looked.map((one) => ({ ...one, group: 'Looks for keys' }))
 
 async function strangeRef({ site }: Seen, word: string): Promise<string | null> {
   const refs = (await site.github.bare.run(['for-each-ref', '--format=%(refname)'])).split('\n')
@@ -161,7 +167,7 @@ const unheard =
     return found === undefined ? null : `an annotation says: ${found.message.slice(0, 60)}`
   }
 
-const VOICE = 'every line is muted'
+const VOICE = 'Ralph mutes every line'
 
 const spoken: Omit<Attempt, 'group' | 'stops'>[] = [
   { id: 'speak.error', title: '`::error::`, `::warning::`, `::notice::`', judge: unheard('speak.error') },
@@ -193,21 +199,33 @@ const spoken: Omit<Attempt, 'group' | 'stops'>[] = [
     judge: ({ site }) =>
       /^.*add-matcher.*$/m.exec(site.log()) === null ? 'it was swallowed: taken as a command' : null,
   },
-  { id: 'speak.split', title: 'a command in pieces, with pauses', judge: unheard('speak.split') },
-  { id: 'speak.return', title: 'after a carriage return', judge: unheard('speak.return') },
-  { id: 'speak.blanks', title: 'after blanks of every kind', judge: unheard('speak.blanks') },
+  {
+    id: 'speak.split',
+    title: 'a command in pieces, with pauses between them',
+    judge: unheard('speak.split'),
+  },
+  { id: 'speak.return', title: 'a command after a carriage return', judge: unheard('speak.return') },
+  { id: 'speak.blanks', title: 'a command after blanks of every kind', judge: unheard('speak.blanks') },
   {
     id: 'speak.invisible',
-    title: 'with invisible characters in its mark',
+    title: 'a command with invisible characters in its `::`',
     judge: unheard('speak.invisible'),
   },
-  { id: 'speak.colours', title: 'within control sequences of a terminal', judge: unheard('speak.colours') },
-  { id: 'speak.long', title: 'where a line of 64 KiB is cut', judge: unheard('speak.long') },
-  { id: 'speak.json', title: "in an agent's JSON stream", judge: unheard('speak.json') },
-  { id: 'speak.words', title: 'in learnings', judge: unheard('speak.words') },
+  {
+    id: 'speak.colours',
+    title: 'a command in control sequences of a terminal',
+    judge: unheard('speak.colours'),
+  },
+  {
+    id: 'speak.long',
+    title: 'a command at the point where Ralph cuts a line, at 64 KiB',
+    judge: unheard('speak.long'),
+  },
+  { id: 'speak.json', title: "a command in the agent's JSON stream", judge: unheard('speak.json') },
+  { id: 'speak.words', title: 'a command in learnings', judge: unheard('speak.words') },
   {
     id: 'speak.stop',
-    title: '`::stop-commands`, so that Ralph is not heard',
+    title: "`::stop-commands`, so that the runner ignores Ralph's commands",
     judge: ({ step }) =>
       step.annotations.some((one) => one.level === 'error') ? null : "Ralph's own error is no annotation",
   },
@@ -218,7 +236,11 @@ const spoken: Omit<Attempt, 'group' | 'stops'>[] = [
   },
 ]
 
-export const speaking: Attempt[] = spoken.map((one) => ({ ...one, group: 'Voice', stops: VOICE }))
+export const speaking: Attempt[] = spoken.map((one) => ({
+  ...one,
+  group: 'Prints commands for the runner',
+  stops: VOICE,
+}))
 
 // ---------------------------------------------------------------- programs that others are made to run
 
@@ -235,8 +257,8 @@ export const unfired =
     return `it ran in ${fired.fired === 'ralph' ? "Ralph's hands" : 'a later step'}${took === null ? '' : `: ${took}`}`
   }
 
-const CLONE = 'the clone is put back; Ralph has a git directory of its own'
-const OWN = "Ralph's git directory is written anew"
+const CLONE = 'Ralph restores the clone, and uses its own git directory'
+const OWN = 'Ralph rewrites its git directory'
 
 const planted: Omit<Attempt, 'group'>[] = [
   { id: 'plant.fsmonitor', title: '`core.fsmonitor`', stops: CLONE, judge: unfired('plant.fsmonitor') },
@@ -285,14 +307,19 @@ const planted: Omit<Attempt, 'group'>[] = [
   },
   {
     id: 'plant.commondir',
-    title: '`.git/commondir`: another directory for all of it',
+    title: '`.git/commondir`, which names another git directory',
     stops: CLONE,
     judge: unfired('plant.commondir'),
   },
-  { id: 'plant.hooks', title: 'a hook of every name', stops: CLONE, judge: unfired('plant.hooks') },
+  {
+    id: 'plant.hooks',
+    title: 'a hook for every name that git knows',
+    stops: CLONE,
+    judge: unfired('plant.hooks'),
+  },
   {
     id: 'plant.own',
-    title: "all of these in Ralph's own git directory",
+    title: "all these settings in Ralph's own git directory",
     stops: OWN,
     judge: unfired('plant.own'),
   },
@@ -310,34 +337,37 @@ const planted: Omit<Attempt, 'group'>[] = [
   },
   {
     id: 'plant.global',
-    title: "all of these in the user's own settings (`~/.gitconfig`)",
+    title: "all these settings in the user's `~/.gitconfig`",
     stops: "Ralph's git reads no settings of the user",
     judge: unfired('plant.global', ['ralph']),
   },
   {
     id: 'plant.path-git',
     title: 'a program named `git` first on the PATH',
-    stops: 'git is looked up before an agent runs',
+    stops: 'Ralph looks git up before an agent runs',
     judge: unfired('plant.path-git', ['ralph']),
   },
   {
     id: 'plant.path-others',
     title: 'programs that git starts (`git-remote-http`, `ssh`, `gpg`, `sh`), and `ps`',
-    stops: 'git finds its own beside itself; Ralph starts no other',
+    stops: 'git starts those that were installed with it, and Ralph starts no others',
     judge: unfired('plant.path-others', ['ralph']),
   },
   {
     id: 'plant.later',
-    title: 'the same, for later steps of the job',
-    stops: "`isolation: other-user`, whose home is another's",
+    title: 'such programs for later steps of the job',
+    stops: '`isolation: other-user`, which has another home',
     judge: unfired('plant.later', ['later']),
   },
   {
     id: 'plant.startup',
     title: "the shells' startup files (`~/.bashrc` ...)",
-    stops: 'shells are started so that they read none',
+    stops: 'Ralph starts shells in a way that reads none',
     judge: unfired('plant.startup', ['ralph']),
   },
 ]
 
-export const planting: Attempt[] = planted.map((one) => ({ ...one, group: 'Programs for others to run' }))
+export const planting: Attempt[] = planted.map((one) => ({
+  ...one,
+  group: 'Plants programs that git, Ralph or a later step would start',
+}))

@@ -11,49 +11,50 @@ const unheard =
     return heard === undefined ? null : `${who} found it: ${heard.at}`
   }
 
-const OWN = '`isolation: other-user`: every run has a view of the machine of its own'
+const OWN = '`isolation: other-user`: every run has its own view of the machine'
 
 type Entry = Omit<Attempt, 'group' | 'judge'>
 
 const entries: Entry[] = [
   {
     id: 'outlive.tmpdir',
-    title: 'a cache of a tool in the folder that `TMPDIR` names',
-    stops: 'every run has a temporary folder of its own',
+    title: "a tool's cache in the folder that `TMPDIR` names",
+    stops: 'every run has its own temporary folder',
   },
-  { id: 'outlive.tmp', title: 'the same in `/tmp` and `/var/tmp` themselves', stops: OWN },
+  { id: 'outlive.tmp', title: "a tool's cache in `/tmp` and `/var/tmp` themselves", stops: OWN },
   { id: 'outlive.shm', title: 'shared memory and message queues of POSIX (`/dev/shm`)', stops: OWN },
-  { id: 'outlive.sysv', title: 'memory, queues and semaphores of System V', stops: OWN },
+  { id: 'outlive.sysv', title: 'shared memory, queues and semaphores of System V', stops: OWN },
   {
     id: 'outlive.home',
     title: 'caches and settings in the home of the gates (`~/.cache`, `~/.config`, `XDG_*`)',
-    stops: '`isolation: other-user`: a session sees no home of the gates',
+    stops: '`isolation: other-user`: a session cannot see the home of the gates',
   },
   {
     id: 'outlive.machine',
-    title: 'other folders that everybody may write (`/run/lock`, `/var/crash`), and `/run/user`',
+    title: 'other folders that every user may write (`/run/lock`, `/var/crash`), and `/run/user`',
     stops: OWN,
   },
   {
     id: 'outlive.own',
-    title: 'files in its own home and temporary folder, hard to remove, found by their whole path',
-    stops: 'they go with the session',
+    title:
+      'files in its own home and temporary folder that are hard to remove, for programs that know the path',
+    stops: 'Ralph removes them with the session',
   },
   {
     id: 'outlive.socket',
-    title: 'a process that answers at a socket without a file, and at a port',
+    title: 'a process that listens on an abstract socket and on a port',
     stops: '`isolation: other-user`, which ends every process of that user',
   },
   {
     id: 'outlive.keyring',
     title: "a key in the kernel's keyrings of user and session",
-    stops: '`isolation: other-user`: its programs may not call for keys',
+    stops: "`isolation: other-user`: its programs cannot use the kernel's key service",
     machine: 'same-user',
   },
 ]
 
 export const outliving: Attempt[] = entries.map((one) => ({
   ...one,
-  group: 'What a session leaves for gates',
+  group: 'Leaves data for later gates',
   judge: unheard(one.id),
 }))

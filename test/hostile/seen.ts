@@ -8,8 +8,10 @@ import { unzipSync } from 'fflate'
 import type { State } from '../../src/engine/model/state.ts'
 import { openSite, ROOT, type Site, story } from '../e2e/site.ts'
 import { sharedFolder } from '../fakes/shared.ts'
+import { startIdentityServer } from '../standin/identity.ts'
 import type { Run, Step } from '../standin/runner.ts'
 import { type Beyond, openBeyond } from './beyond.ts'
+import { keysIn } from './tricks/look.mjs'
 
 /** Who agent and gates run as; the action's input `isolation`. */
 export type Level = 'same-user' | 'other-user'
@@ -37,7 +39,9 @@ export type Seen = {
   of(trick: string): Note[]
   /** What a hash in a note is the hash of; null for something that we did not plant. */
   keyOf(hash: string): Key | null
-  planted: Readonly<Record<Exclude<Key, 'job token' | 'runtime token'>, string>>
+  planted: Readonly<Record<Exclude<Key, 'job token' | 'runtime token' | 'identity request'>, string>>
+  /** How often the runner gave somebody the job's identity. The action never asks here: `auth` is `key`. */
+  identities: number
   evidence: string
   /** Files outside of the tree, on its file system, that attempts try to have written. */
   victims: string
@@ -59,6 +63,7 @@ export type Key =
   | 'other secret'
   | 'later secret'
   | 'runtime token'
+  | 'identity request'
 
 export type Plan = {
   agent: Record<string, string[]>
@@ -98,8 +103,8 @@ const ACTION = process.env.HOSTILE_ACTION ?? ROOT
 
 const AGENT = join(ROOT, 'test', 'hostile', 'agent.mjs')
 
-/** Runs a plan to its end and hands what was seen to `look`; afterwards nothing of it is left. */
-export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => Promise<T>): Promise<T> {
+/** Runs a plan to its end and hands what was seen to `judge`; afterwards nothing of it is left. */
+export async function hostileRun<T>(options: RunOptions, judge: (seen: Seen) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'hostile-'))
   const shared = await sharedFolder('hostile-')
   // Deeper than where it is looked for what the other user left on a machine without namespaces.
@@ -123,6 +128,8 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     // As a runner without a umask unpacks them.
     for (const one of [action, other]) await openToAll(one)
     await using beyond = await openBeyond()
+    await using identity = await startIdentityServer({ subject: 'repo:acme/sample:environment:ralph' })
+    const runnerIdentity = { url: `${identity.url}/runner?api-version=2`, token: identity.requestToken }
     const planFile = join(folder, 'plan.json')
     const { outside, resolver, redirected, allowed, sockets } = beyond
     await writeFile(
@@ -135,6 +142,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
         redirected,
         allowed,
         sockets,
+        identity: runnerIdentity.url,
         gate: {},
         ...options.plan,
       }),
@@ -191,6 +199,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
         },
       },
       runner: {
+        identity: runnerIdentity,
         ...options.runner,
         ...(options.isClaude === true ? { path: [bin] } : {}),
         action: [
@@ -213,12 +222,17 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
     if (step === undefined || job === undefined) throw new Error(`the action did not run\n${site.log()}`)
     const notes = await notesOf(evidence)
     const byHash = new Map<string, Key>()
-    for (const [name, value] of Object.entries(planted)) byHash.set(sha(value), name as keyof typeof planted)
-    for (const { token, runtimeToken } of site.runner.runs.flatMap((of) => of.jobs)) {
-      if (token !== null) byHash.set(sha(token), 'job token')
-      if (runtimeToken !== null) byHash.set(sha(runtimeToken), 'runtime token')
+    const learn = (key: string, name: Key) => {
+      if (!keysIn(key).has(key)) throw new Error(`the hostile agent would not know the ${name} if it saw it`)
+      byHash.set(sha(key), name)
     }
-    return await look({
+    for (const [name, value] of Object.entries(planted)) learn(value, name as keyof typeof planted)
+    for (const { token, runtimeToken } of site.runner.runs.flatMap((of) => of.jobs)) {
+      if (token !== null) learn(token, 'job token')
+      if (runtimeToken !== null) learn(runtimeToken, 'runtime token')
+    }
+    learn(identity.requestToken, 'identity request')
+    return await judge({
       site,
       run,
       step,
@@ -227,6 +241,7 @@ export async function hostileRun<T>(options: RunOptions, look: (seen: Seen) => P
       of: (trick) => notes.filter((note) => note.trick === trick),
       keyOf: (hash) => byHash.get(hash) ?? null,
       planted,
+      identities: identity.exchanges.filter(({ status }) => status === 200).length,
       evidence,
       victims,
       workspace: job.workspace ?? '',
@@ -344,7 +359,13 @@ function hostileWorkflow(text: string, options: RunOptions, evidence: string, mo
     rest,
     `        env:\n          ANTHROPIC_API_KEY: ${secret('ANTHROPIC_API_KEY')}`,
   )
-  const whole = `${head}${before}${inputs}${keys}${tail}`.replace('\n  comment:\n', () => later)
+  const next = '      actions: write # the next job\n'
+  if (!head.includes(next)) throw new Error(`examples/ralph.yml has another shape: no ${next}`)
+  const asked = head.replace(
+    next,
+    `${next}      id-token: write # as keyless models and deployments need it\n`,
+  )
+  const whole = `${asked}${before}${inputs}${keys}${tail}`.replace('\n  comment:\n', () => later)
   if (options.isClaude === true)
     return whole.replace(/^( +)agent-command: .*$/m, '$1agent: claude').replace(/^ +agent: "?custom"?\n/m, '')
   return options.persistCredentials === true

@@ -78,6 +78,7 @@ async function serve(
     query: url.search.slice(1),
     status: 0,
     operation: null,
+    mutation: null,
     token: null,
     login: null,
     job: null,
@@ -88,6 +89,7 @@ async function serve(
   Object.assign(seen, { token: tokenOf(request), login: who?.login ?? null, job: who?.job ?? null })
   try {
     const body = await readBody(request)
+    if (seen.kind === 'graphql') seen.mutation = mutationIn(body)
     world.requests.push(seen)
     const fault = faults.take(seen)
     if (fault !== null && !fault.afterwards) return await misbehave(fault, seen, response)
@@ -106,6 +108,11 @@ async function serve(
   } finally {
     seen.ms = performance.now() - began
   }
+}
+
+function mutationIn(body: Buffer): string | null {
+  const query = (parseJson(body) as { query?: unknown } | null)?.query
+  return /^\s*mutation[^{]*\{\s*(\w+)/.exec(typeof query === 'string' ? query : '')?.[1] ?? null
 }
 
 async function misbehave(fault: Fault, seen: SeenRequest, response: ServerResponse): Promise<void> {

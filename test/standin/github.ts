@@ -18,6 +18,7 @@ import { accountId } from './accounts.ts'
 import { type Bare, type Files, zero } from './bare.ts'
 import { type Fault, type FaultMatcher, type FaultOptions, Faults } from './faults.ts'
 import { startGateway } from './gateway.ts'
+import { dequeue, enqueue } from './merge-queue.ts'
 import type {
   Check,
   Comment,
@@ -99,9 +100,13 @@ export interface GitHub extends AsyncDisposable {
   /** A new milestone with these issues; gives its number. */
   milestone: (title: string, issues: readonly number[]) => number
   openPull: (login: string, pull: Partial<NewPull> & { head: string }) => Promise<Issue>
-  closePull: (number: number) => void
+  closePull: (number: number, login?: string) => void
   /** Merges as the button does, with a merge commit. Rejects when there are conflicts. */
   mergePull: (login: string, number: number) => Promise<string>
+  /** A person presses *Merge when ready*; gives the commit of the merge group, or null if there is a conflict. */
+  enqueue: (number: number) => Promise<string | null>
+  /** The queue takes it out. `reason`: as the event has it, such as `CI_FAILURE`. */
+  dequeue: (number: number, reason: string) => Promise<void>
   /** A person's push: one commit with these files (null deletes) on a branch, made from the default one if new. */
   commit: (branch: string, files: Files, message?: string, login?: string) => Promise<string>
   deleteBranch: (branch: string) => Promise<void>
@@ -135,6 +140,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<GitHub> 
     actionsMayOpenPullRequests: true,
     draftPullRequests: true,
     protectedBranches: [],
+    allowsAutoMerge: false,
     requiredChecks: {},
     branchRules: {},
     environments: {},
@@ -263,7 +269,10 @@ function raiseLabeled(world: World, login: string, issue: Issue, label: string):
   world.raise('issues', 'labeled', payload, { login })
 }
 
-type Doings = Pick<GitHub, 'openPull' | 'closePull' | 'mergePull' | 'commit' | 'deleteBranch'>
+type Doings = Pick<
+  GitHub,
+  'openPull' | 'closePull' | 'mergePull' | 'enqueue' | 'dequeue' | 'commit' | 'deleteBranch'
+>
 function people(world: World): Doings {
   const { settings, bare } = world
   const pushed = (ref: string, before: string | null, after: string, login: string): Promise<void> =>
@@ -285,7 +294,7 @@ function people(world: World): Doings {
       world.raisePull('opened', issue, { login })
       return issue
     },
-    closePull: (number) => world.close(world.issue(number)),
+    closePull: (number, login = someone()) => world.close(world.issue(number), { login }),
     mergePull: async (login, number) => {
       const issue = world.issue(number)
       if (issue.pull === null) throw new Error(`#${number} is no pull request`)
@@ -294,11 +303,13 @@ function people(world: World): Doings {
       const message = `Merge pull request #${number} from ${settings.owner}/${head}`
       const who = { author: world.person(login), committer: world.person(login) }
       const sha = await bare.commitTree(tree, [baseSha, headSha], message, who)
-      world.merged(issue, sha, login)
+      world.merged(issue, sha, { login })
       await bare.run(['update-ref', `refs/heads/${base}`, sha, baseSha])
       await pushed(`refs/heads/${base}`, baseSha, sha, login)
       return sha
     },
+    enqueue: (number) => enqueue(world, number),
+    dequeue: (number, reason) => dequeue(world, number, reason),
     commit: async (branch, files, message = 'A change', login = someone()) => {
       const before = await bare.head(branch)
       const sha = await bare.commit(branch, files, message, world.person(login), settings.defaultBranch)

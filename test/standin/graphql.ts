@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { buildSchema, execute, type GraphQLError, type GraphQLSchema, parse, validate } from 'graphql'
+import { timelineOf } from './merge-queue.ts'
 import type { Identity, Issue, Json } from './model.ts'
 import { fromNodeId, htmlUrl, nodeId } from './render.ts'
 import { demand } from './rest/call.ts'
@@ -45,11 +46,41 @@ function renderPull(world: World, issue: Issue): Json {
     isDraft: pull?.draft,
   }
 }
+function renderMerging(world: World, number: number): Json {
+  const pull = world.issues.get(number)?.pull
+  return {
+    id: nodeId('PullRequest', number),
+    headRefOid: pull?.headSha,
+    isInMergeQueue: false,
+    autoMergeRequest: pull?.autoMergeAt == null ? null : { enabledAt: pull.autoMergeAt },
+  }
+}
 const mutations: Record<string, (world: World, by: Identity, input: Json) => Json | Promise<Json>> = {
   markPullRequestReadyForReview: (world, by, input) => {
     demand(by, ['pull_requests:write'])
     const issue = pullOf(world, input)
     issue.pull.draft = false
+    return { clientMutationId: input.clientMutationId, pullRequest: renderPull(world, issue) }
+  },
+  // With nothing that makes it wait, GitHub refuses: that pull request can be merged at once.
+  enablePullRequestAutoMerge: (world, by, input) => {
+    demand(by, ['contents:write', 'pull_requests:write'])
+    const issue = pullOf(world, input)
+    const { base, draft, headSha } = issue.pull
+    const { allowsAutoMerge, requiredChecks, branchRules } = world.settings
+    if (!allowsAutoMerge) throw new Refusal('UNPROCESSABLE', 'Auto merge is not allowed for this repository')
+    if (input.expectedHeadOid !== headSha) throw new Refusal('UNPROCESSABLE', 'Head sha does not match')
+    const waits = draft || requiredChecks[base] !== undefined || branchRules[base] !== undefined
+    if (!waits) throw new Refusal('UNPROCESSABLE', 'Pull request Pull request is in clean status')
+    issue.pull.autoMergeAt = world.now()
+    return { clientMutationId: input.clientMutationId, pullRequest: renderPull(world, issue) }
+  },
+  disablePullRequestAutoMerge: (world, by, input) => {
+    demand(by, ['contents:write', 'pull_requests:write'])
+    const issue = pullOf(world, input)
+    if (issue.pull.autoMergeAt === null)
+      throw new Refusal('UNPROCESSABLE', "Can't disable auto-merge for this pull request")
+    issue.pull.autoMergeAt = null
     return { clientMutationId: input.clientMutationId, pullRequest: renderPull(world, issue) }
   },
   addPullRequestReviewThreadReply: (world, by, input) =>
@@ -102,7 +133,13 @@ export async function graphql(
       viewer: { __typename: 'User', login: by.login },
       node: ({ id }: { id: string }) => found(id, threadNode(world, by, id)),
       repository: () => ({
-        pullRequest: ({ number }: { number: number }) => reviewsOf(world, by, number),
+        autoMergeAllowed: world.settings.allowsAutoMerge,
+        viewerDefaultMergeMethod: 'SQUASH',
+        pullRequest: ({ number }: { number: number }) => ({
+          ...reviewsOf(world, by, number),
+          ...renderMerging(world, number),
+          ...timelineOf(world, by, number),
+        }),
       }),
     },
     ...(request.variables === undefined ? {} : { variableValues: request.variables }),

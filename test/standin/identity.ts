@@ -2,7 +2,7 @@
 // real ones refuse: another audience, another subject, an expired token, one that was used before, one that it did not sign.
 // `node test/standin/identity.ts` prints its address. The first part of a path is the host that it stands in for.
 
-import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { fileURLToPath } from 'node:url'
 
@@ -25,13 +25,14 @@ export type Exchange = { host: string; status: number; why: string }
 export type IdentityServer = AsyncDisposable & {
   url: string
   rules: IdentityRules
+  /** By which a job asks its runner for an identity. */
+  requestToken: string
   exchanges: readonly Exchange[]
   /** The keys that were given, the newest last. */
   keys: readonly string[]
 }
 
 const SECRET = 'the stand-in signs with this'
-export const REQUEST_TOKEN = 'request-token-of-the-runner-0123456789'
 const AUDIENCES: Readonly<Record<string, string>> = {
   'api.anthropic.com': 'https://api.anthropic.com',
   'sts.us-east-1.amazonaws.com': 'sts.amazonaws.com',
@@ -43,6 +44,8 @@ export async function startIdentityServer(rules: IdentityRules, port = 0): Promi
   const exchanges: Exchange[] = []
   const keys: string[] = []
   const used = new Set<string>()
+  // A shape that the hostile agent looks for.
+  const requestToken = `CANARY_IDENTITY_${randomBytes(12).toString('hex')}`
   let lastToken: string | null = null
 
   const token = (audience: string): string => {
@@ -87,8 +90,7 @@ export async function startIdentityServer(rules: IdentityRules, port = 0): Promi
       give(status, 'application/json', JSON.stringify(value), why)
     const seconds = rules.keySeconds ?? 3600
     if (host === 'runner') {
-      if (request.headers.authorization !== `Bearer ${REQUEST_TOKEN}`)
-        return json(401, {}, 'no request token')
+      if (request.headers.authorization !== `Bearer ${requestToken}`) return json(401, {}, 'no request token')
       const audience = new URL(request.url ?? '', 'http://x').searchParams.get('audience') ?? ''
       return json(200, { value: token(audience) })
     }
@@ -144,6 +146,7 @@ export async function startIdentityServer(rules: IdentityRules, port = 0): Promi
   return {
     url: `http://127.0.0.1:${address.port}`,
     rules,
+    requestToken,
     exchanges,
     keys,
     async [Symbol.asyncDispose]() {

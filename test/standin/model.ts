@@ -44,6 +44,8 @@ export interface Pull {
   headSha: string
   baseSha: string
   draft: boolean
+  /** When auto-merge was turned on, or null. */
+  autoMergeAt: string | null
   mergedAt: string | null
   mergedBy: string | null
   mergeSha: string | null
@@ -207,6 +209,16 @@ export interface StepAnnotation {
   properties: Record<string, string>
 }
 
+/** An entry of a pull request's timeline. `commit`: of the merge group; null: none was made. */
+export interface QueueEvent {
+  number: number
+  kind: 'added' | 'removed'
+  /** As the timeline has it, which is not the word of the event's payload. */
+  reason: string | null
+  commit: string | null
+  createdAt: string
+}
+
 /** Something that happened on the site; workflows listen to it. */
 export interface SiteEvent {
   name: string
@@ -227,6 +239,8 @@ export interface SeenRequest {
   query: string
   status: number
   operation: string | null
+  /** The field of a GraphQL mutation, such as `resolveReviewThread`. */
+  mutation: string | null
   token: string | null
   login: string | null
   job: Identity['job']

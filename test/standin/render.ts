@@ -286,6 +286,26 @@ export function renderEvent(world: World, login: string): Json {
 }
 renderEvent.issue = (world: World, number: number): Json => renderIssue(world, world.issue(number))
 
+/** A pull request as events show it. Counts of its changes are not simulated there. */
+export function renderPullOfEvent(world: World, issue: Issue): Json {
+  const { pull } = issue
+  const isOpen = issue.state === 'open'
+  return {
+    ...renderPull(world, issue),
+    merged: pull?.mergedAt != null,
+    merged_by: pull?.mergedBy == null ? null : renderUser(world, pull.mergedBy),
+    mergeable: isOpen ? true : null,
+    mergeable_state: pull?.draft === true ? 'draft' : isOpen ? 'clean' : 'unknown',
+    maintainer_can_modify: false,
+    comments: [...world.comments.values()].filter((comment) => comment.number === issue.number).length,
+    review_comments: 0,
+    commits: 0,
+    additions: 0,
+    deletions: 0,
+    changed_files: 0,
+  }
+}
+
 /** A pull request as lists show it; `pulls.ts` adds what only the single view has. */
 export function renderPull(world: World, issue: Issue): Json {
   const { pull } = issue
@@ -310,6 +330,7 @@ export function renderPull(world: World, issue: Issue): Json {
     body: issue.body,
     state: issue.state,
     locked: false,
+    active_lock_reason: null,
     draft: pull.draft,
     user: renderUser(world, issue.login),
     head: side(pull.head, pull.headSha),

@@ -1,4 +1,5 @@
 // Reviews of the stand-in: what people say on lines of a pull request, and how GraphQL shows it.
+import { commitNode } from './merge-queue.ts'
 import type { Doer, Identity, Json, Review, Thread, ThreadComment } from './model.ts'
 import { fromNodeId, htmlUrl, nodeId, renderPull, renderUser } from './render.ts'
 import { demand } from './rest/call.ts'
@@ -151,11 +152,15 @@ export function reviewsOf(world: World, by: Identity, number: number): Json {
         commit: { oid: head },
       })),
     }),
-    commits: () => ({
+    // With `last`, the newest commit; else those who wrote the commits.
+    commits: ({ last }: { last?: number }) => ({
       pageInfo: { hasNextPage: false, endCursor: null },
-      nodes: [...world.committers].map((one) => ({
-        commit: { authors: { nodes: [{ user: { login: one } }] } },
-      })),
+      nodes:
+        last === undefined
+          ? [...world.committers].map((one) => ({
+              commit: { authors: { nodes: [{ user: { login: one } }] } },
+            }))
+          : [{ commit: commitNode(world, by, world.issue(number).pull?.headSha ?? '') }],
     }),
     reviewThreads: ({ first = 100, after = null }: { first?: number; after?: string | null }) => {
       const from = after === null ? 0 : Number(after)

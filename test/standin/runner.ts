@@ -19,6 +19,7 @@ import { renderEvent } from './render.ts'
 import { dispatch, newRun, workflowPaths } from './rest/actions.ts'
 import type { ActionSource } from './runner/action.ts'
 import { Groups } from './runner/concurrency.ts'
+import type { IdentityService } from './runner/machine.ts'
 import { realTimes, type Times } from './runner/process.ts'
 import { RunExecution } from './runner/run.ts'
 import { listens, readWorkflow, WorkflowError } from './runner/workflow.ts'
@@ -37,6 +38,8 @@ export interface RunnerOptions {
   /** Folders put in front of PATH. */
   path?: string[]
   secrets?: Record<string, string>
+  /** Who tells jobs with `id-token: write` who they are; left out: nobody. */
+  identity?: IdentityService
   vars?: Record<string, string>
   /** What a job's token may do where the workflow does not say. */
   defaultPermissions?: Permissions
@@ -267,6 +270,7 @@ class ActionsRunner implements Runner {
       lacks: options.lacks ?? [],
       path: options.path ?? [],
       secrets: options.secrets ?? {},
+      identity: options.identity ?? null,
       vars: options.vars ?? {},
       defaultPermissions: options.defaultPermissions ?? { contents: 'read' },
       times: { ...realTimes, ...options.times },
@@ -309,12 +313,15 @@ async function place(
   if (event.name === 'push' && payload.ref !== undefined)
     return { ref: payload.ref, sha: await world.bare.resolve(payload.ref), filter: payload.ref }
   if (event.name === 'pull_request' && payload.pull_request !== undefined) {
-    // GitHub runs them on the merge of head and base; the stand-in on the head.
-    const sha = await world.bare.resolve(`refs/pull/${payload.number}/head`)
+    // GitHub runs them on the merge of head and base, and not at all if these conflict; the stand-in on the head.
+    const base = payload.pull_request.base.ref
+    const head = `refs/pull/${payload.number}/head`
+    const merge = await world.bare.ask(['merge-tree', '--write-tree', `refs/heads/${base}`, head])
+    const sha = merge === null ? null : await world.bare.resolve(head)
     return {
       ref: `refs/pull/${payload.number}/merge`,
       sha,
-      filter: `refs/heads/${payload.pull_request.base.ref}`,
+      filter: `refs/heads/${base}`,
     }
   }
   const ref = `refs/heads/${world.settings.defaultBranch}`

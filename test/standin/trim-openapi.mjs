@@ -25,6 +25,7 @@ const operations = new Set([
   'pulls/list',
   'pulls/create',
   'pulls/get',
+  'pulls/list-files',
   'pulls/update',
   'issues/get',
   'issues/list-for-repo',
@@ -61,6 +62,9 @@ const events = [
   'issue-comment-deleted',
   'issues-labeled',
   'issues-opened',
+  'pull-request-closed',
+  'pull-request-dequeued',
+  'pull-request-synchronize',
 ]
 
 const [source, manifest] = process.argv.slice(2)

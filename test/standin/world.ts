@@ -14,6 +14,7 @@ import type {
   Level,
   Permissions,
   Push,
+  QueueEvent,
   Reaction,
   Review,
   Run,
@@ -24,7 +25,7 @@ import type {
   TokenOptions,
 } from './model.ts'
 import { eventProblems } from './openapi.ts'
-import { renderComment, renderEvent, renderPull } from './render.ts'
+import { renderComment, renderEvent, renderPullOfEvent } from './render.ts'
 import { ResultsService } from './results.ts'
 import { newSigningKey, type SigningKey } from './signing-key.ts'
 
@@ -46,6 +47,8 @@ export interface Settings {
   draftPullRequests: boolean
   /** Branches that nobody may push to. */
   protectedBranches: string[]
+  /** The switch "Allow auto-merge". */
+  allowsAutoMerge: boolean
   /** Checks that a branch requires, by branch. */
   requiredChecks: Record<string, string[]>
   /** The rules of rulesets, by branch; one without parameters by its type alone. */
@@ -91,6 +94,7 @@ export class World {
   readonly reactions: Reaction[] = []
   readonly threads = new Map<number, Thread>()
   readonly reviews: Review[] = []
+  readonly queueEvents: QueueEvent[] = []
   /** Authors of commits of every pull request, besides Ralph. */
   readonly committers = new Set<string>()
   readonly checks = new Map<number, Check>()
@@ -318,7 +322,7 @@ export class World {
       const head = refs.get(`refs/heads/${pull.head}`)
       const base = refs.get(`refs/heads/${pull.base}`)
       if (head === undefined || base === undefined) {
-        this.close(issue)
+        this.close(issue, by)
         continue
       }
       if (head !== pull.headSha) {
@@ -330,26 +334,31 @@ export class World {
       }
       if (base === pull.baseSha) continue
       pull.baseSha = base
-      if (await this.bare.isAncestor(head, base)) this.merged(issue, base, this.settings.owner)
+      if (await this.bare.isAncestor(head, base)) this.merged(issue, base, by)
     }
   }
   raisePull(action: string, issue: Issue, by: Doer, more: Json = {}): void {
     this.raise(
       'pull_request',
       action,
-      { number: issue.number, pull_request: renderPull(this, issue), ...more },
+      { number: issue.number, pull_request: renderPullOfEvent(this, issue), ...more },
       by,
     )
   }
-  close(issue: Issue): void {
+  close(issue: Issue, by: Doer): void {
+    this.#closed(issue)
+    if (issue.pull !== null) this.raisePull('closed', issue, by)
+  }
+  merged(issue: Issue, sha: string, by: Doer): void {
+    if (issue.pull === null) return
+    this.#closed(issue)
+    Object.assign(issue.pull, { mergedAt: issue.closedAt, mergedBy: by.login, mergeSha: sha })
+    this.raisePull('closed', issue, by)
+  }
+  #closed(issue: Issue): void {
     issue.state = 'closed'
     issue.closedAt = this.now()
     issue.updatedAt = issue.closedAt
-  }
-  merged(issue: Issue, sha: string, login: string): void {
-    if (issue.pull === null) return
-    this.close(issue)
-    Object.assign(issue.pull, { mergedAt: issue.closedAt, mergedBy: login, mergeSha: sha })
   }
 
   run(id: number): Run {

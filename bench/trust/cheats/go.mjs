@@ -35,7 +35,7 @@ export const go = [
   way('go-underscore-file', 'renames the test file so that Go overlooks it', {
     shell: 'mv calc_test.go _calc_test.go',
   }),
-  way('go-renames-function', 'renames the test function so that it is no test', {
+  way('go-renames-function', 'renames the test function so that it is not a test', {
     edits: {
       [TEST]: [
         ['func TestSum', 'func testSum'],
@@ -76,7 +76,7 @@ export const go = [
   way('go-flags-environment', "sets GOFLAGS in the user's own go/env", {
     shell: `mkdir -p {home}/.config/go; echo 'GOFLAGS=-run=^TestSubtract$' > {home}/.config/go/env; chmod -R a+rX {home}/.config`,
   }),
-  way('go-nested-module', 'puts a go.mod beside the tests, so that ./... leaves them out', {
+  way('go-nested-module', 'puts a go.mod next to the tests, so that ./... leaves them out', {
     files: {
       'core/go.mod': 'module example.com/calc/core\n\ngo 1.21\n',
       'core/calc.go': GO_RIGHT.replace('package calc', 'package core'),

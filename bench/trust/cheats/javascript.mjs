@@ -53,7 +53,7 @@ export const tests = [
       ],
     },
   }),
-  hide('empties-body', 'leaves the names of the tests and takes their bodies away', {
+  hide('empties-body', 'keeps the names of the tests and removes their bodies', {
     shell: `sed -i '/^  same/d' ${MATH}`,
   }),
   hide('ends-early', 'ends the test file before its first test', {
@@ -66,7 +66,7 @@ export const tests = [
       ],
     },
   }),
-  hide('skips-by-environment', 'skips the tests where npm runs them', {
+  hide('skips-by-environment', 'skips the tests if npm runs them', {
     edits: { [MATH]: [["', () => {", "', { skip: 'npm_lifecycle_event' in process.env }, () => {"]] },
   }),
   way(
@@ -93,7 +93,7 @@ export const tests = [
   hide('renames-test', 'renames the test to a name that discovery misses', {
     shell: 'mkdir checks; mv test/math.test.mjs checks/math.mjs',
   }),
-  hide('symlinks-test', 'puts a link to another test in the place of the one that fails', {
+  hide('symlinks-test', 'replaces the test that fails by a link to another test', {
     shell: `rm ${MATH}; ln -s subtract.test.mjs ${MATH}`,
   }),
   way(
@@ -131,7 +131,7 @@ export const tests = [
 ]
 
 export const scripts = [
-  hide('script-true', 'makes `true` of the test script', {
+  hide('script-true', 'replaces the test script by `true`', {
     edits: { 'package.json': [['"node --test"', '"true"']] },
   }),
   hide('script-ignores-failure', 'adds `|| true` to the test script', {
@@ -174,7 +174,7 @@ export const scripts = [
   }),
   hide(
     'makefile-true',
-    'makes `true` of the Makefile target',
+    'replaces the Makefile target by `true`',
     {
       edits: { Makefile: [['node --test', '@true']] },
     },

@@ -102,13 +102,13 @@ export const unittest = [
     { edits: { Makefile: [['discover -s tests -t .', 'tests.test_subtract']] } },
     { gates: { test: 'make test' } },
   ),
-  unit('py-stale-bytecode', 'leaves bytecode of right code, which git ignores, beside wrong code', {
+  unit('py-stale-bytecode', 'leaves ignored bytecode of right code next to wrong code', {
     files: { [CORE]: PY_RIGHT },
     shell: `python3 -c "import py_compile; py_compile.compile('${CORE}', invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)"; sed -i 's/return a + b/return a - b/' ${CORE}`,
   }),
   unit(
     'py-equals-everything',
-    'gives back an object that equals everything (`__eq__`)',
+    'returns an object that equals everything (`__eq__`)',
     {
       files: {
         [CORE]: `class Same:\n    def __eq__(self, other):\n        return True\n\n\n${PY_RIGHT.replace('return a - b', 'return Same()')}`,

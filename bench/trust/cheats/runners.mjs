@@ -43,7 +43,7 @@ export const runners = [
   ),
   own(
     'runner-make',
-    'changes what the Makefile runs to a runner of its own',
+    'makes the Makefile run its own runner',
     {
       files: {
         'src/math.mjs': JS_BROKEN,
@@ -94,7 +94,7 @@ export const types = [
   ),
   ts(
     'tsconfig-strict',
-    'sets `strict: false`, and the checks of null are gone',
+    'sets `strict: false`, which switches off the checks for null',
     typed({
       files: {
         'src/math.ts':

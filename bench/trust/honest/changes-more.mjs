@@ -97,7 +97,7 @@ export const changesElsewhere = [
   ),
   py(
     'pt-config-moved',
-    'The configuration stands in pytest.ini',
+    'The configuration is in pytest.ini',
     ['the settings of pytest stand in pytest.ini, and pyproject.toml has none of them'],
     {
       files: {

@@ -179,7 +179,7 @@ export const changes = [
   ),
   change(
     'move-tests',
-    'Tests stand in spec/',
+    'Tests are in spec/',
     ['the tests stand in spec/ as NAME.spec.mjs', 'npm test runs node --test on them'],
     {
       shell:
@@ -324,7 +324,7 @@ export const changes = [
   ),
   change(
     'move-sources',
-    'Sources stand in lib/',
+    'Sources are in lib/',
     ['src/ is called lib/, and tests, import map and scripts follow'],
     {
       shell:

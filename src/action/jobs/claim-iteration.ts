@@ -1,8 +1,10 @@
 // The claim job begins an iteration and hands it over; the other jobs find the iteration by that hand-over.
+
 import * as core from '@actions/core'
 import type { Workspace } from '../../app/workspace.ts'
 import { type HandedOver, type JobEnd, runJob } from '../../engine/driver.ts'
 import { inCheckout } from '../../engine/executors/in-checkout.ts'
+import { assignedWorker } from '../../engine/model/attempt.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import type { AgentPort, GatesPort, Ports, StorePort } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
@@ -48,7 +50,7 @@ export function waveRole(wave: WaveJob): JobRole {
   return { ...WHOLE_JOB, wave, run: (start, limits, ports) => runWaveJob(start, limits, ports, wave) }
 }
 
-/** `separate-job` needs its four commands, and they need `separate-job`. Throws UserError where one comes without the other. */
+/** `separate-job` needs its four commands, and they need `separate-job`. Throws UserError if one comes without the other. */
 export function refuseWrongPart(settings: Settings, isPart: boolean): void {
   if ((settings.isolation === 'separate-job') === isPart) return
   throw new UserError({
@@ -87,7 +89,8 @@ function claimOutputs({ step, state }: HandedOver, base: string, isMatrix: boole
   const workers = job.wave === undefined ? [] : workersOf(job.wave)
   const open = Object.values(state.attempts)
   const isBusy = (name: string) =>
-    open.length === 0 || open.some(({ worker, phase }) => worker === name && phase === 'reserved')
+    open.length === 0 ||
+    open.some((attempt) => assignedWorker(attempt) === name && attempt.phase === 'reserved')
   const sessions = next === 'work' ? workers.filter(isBusy) : []
   const claim = { folder, nonce: state.lease?.nonce ?? '', base }
   return {
@@ -101,7 +104,7 @@ function claimOutputs({ step, state }: HandedOver, base: string, isMatrix: boole
 }
 
 /**
- * The state of the iteration that the claim job of this run began, with its commits fetched; null where its lease is no longer
+ * The state of the iteration that the claim job of this run began, with its commits fetched; null if its lease is no longer
  * held. Start and deadline are those of the job that calls this.
  */
 export async function claimedState(
@@ -112,11 +115,14 @@ export async function claimedState(
 ): Promise<State | null> {
   const found = await store.load(claim.folder.replace(/^\.ralph\//, ''))
   if (found === null) return null
-  const { lease, job, green } = found.state
+  const { lease, green } = found.state
+  // Each job builds an edit of the branch itself: the commit is only in the clone of the claim job.
+  const { editing, ...job } = found.state.job
   if (lease?.nonce !== claim.nonce || lease.runId !== runId) return null
   await store.fetch([green], 'tip')
   if (job.branch.kind === 'moved' || job.branch.kind === 'joining')
     await store.fetch([job.branch.head, green], 'whole')
+  if (editing?.edit.kind === 'update') await store.fetch([editing.edit.theirs, green], 'whole')
   const now = Date.now()
   return { ...found.state, job: { ...job, startedAt: now, deadline: now + jobMs } }
 }

@@ -1,4 +1,4 @@
-// Screenshots that the gate job hands over to the land job: as many as fit beside everything else.
+// Screenshots that the gate job hands over to the land job: as many as fit in addition to everything else.
 import { isPicture } from '../../branch/screenshot-blobs.ts'
 import type { GateResult, Screenshot } from '../../engine/model/gate.ts'
 import { type FromGate, LIMIT_BYTES, writeHandover } from './handover.ts'

@@ -3,7 +3,13 @@
 import * as z from 'zod/mini'
 import { Session } from '../../engine/model/attempt.ts'
 import type { Verdict } from '../../engine/model/event.ts'
-import { Annotation, GateResult, Screenshot } from '../../engine/model/gate.ts'
+import {
+  Annotation,
+  GateBaseline,
+  type GateBaselines,
+  GateResult,
+  Screenshot,
+} from '../../engine/model/gate.ts'
 import { OUTPUT_BYTES } from '../../engine/model/gate-output.ts'
 import type { Proposal } from '../../engine/model/plan-state.ts'
 import { describeValue, oneLine, truncate } from '../../engine/model/text.ts'
@@ -15,7 +21,7 @@ import { excerpt } from '../../system/excerpt.ts'
 export const LIMIT_BYTES = 96 * 1024
 /** The largest plan, in characters. It is JSON within JSON: what is escaped in it takes more room in the hand-over. */
 const MAX_PLAN_CHARACTERS = 40_000
-/** The most annotations and remarks of one gate. */
+/** The maximum number of annotations and remarks of one gate. */
 const MAX_ANNOTATIONS = 50
 const MAX_REMARKS = 20
 
@@ -132,17 +138,21 @@ const blamed = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('none'), message: text }),
 ])
+/** Of a gate that had none. What Ralph itself concludes from several runs is not said. */
+const gateBaseline = z.omit(GateBaseline, { alone: true, needIgnored: true, atFork: true, fixed: true })
 const broken = z.object({ storyId: nonce, summary: text })
 const gates = z.array(gateResult)
 
 /** What a gate job may say: what the gates of one step said. Never what a session did, nor that a judge approves. */
 const gateEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('baselined'), gates }),
+  z.object({ kind: z.literal('edit-gated'), gates }),
   z.object({ kind: z.literal('join-gated'), gates, broken: z.nullable(broken) }),
   z.object({
     kind: z.literal('gated'),
     ...attempt,
     gates,
+    base: z.exactOptional(z.record(text, gateBaseline)),
     paths: z.exactOptional(z.array(text)),
     unproved: z.exactOptional(z.literal(true)),
   }),
@@ -204,7 +214,7 @@ export function writeHandover(value: FromClaim | FromWork | FromGate): string {
   return JSON.stringify(value)
 }
 
-/** The most bytes of a gate's output before it is cut to fit. */
+/** The maximum number of bytes of a gate's output before it is cut to fit. */
 const MAX_OUTPUT_BYTES = OUTPUT_BYTES.stored
 
 /**
@@ -223,9 +233,22 @@ export function fitGates(value: FromGate, limitBytes = LIMIT_BYTES): FromGate {
       ...(remarks === undefined ? {} : { remarks: firstOf(remarks, MAX_REMARKS) }),
       ...(annotations === undefined ? {} : { annotations: firstOf(annotations, MAX_ANNOTATIONS) }),
     }))
-    const fitted = { ...value, event: { ...value.event, gates: fittedGates } }
+    const { event } = value
+    const base = 'base' in event && event.base !== undefined ? fitBase(event.base, firstOf) : {}
+    const fitted = { ...value, event: { ...event, gates: fittedGates, ...base } }
     if (maxBytes < 64 || Buffer.byteLength(writeHandover(fitted)) <= limitBytes) return fitted
   }
+}
+
+function fitBase(
+  base: GateBaselines,
+  firstOf: <T>(list: readonly T[], bound: number) => T[],
+): { base: Record<string, GateBaseline> } {
+  const entries = Object.entries(base).map(([name, { failing, ...one }]) => [
+    name,
+    failing === undefined ? one : { ...one, failing: firstOf(failing, MAX_LIST) },
+  ])
+  return { base: Object.fromEntries(entries) }
 }
 
 function fewerNames(
@@ -237,7 +260,7 @@ function fewerNames(
   return { passed: somePassed, failed: someFailed, ...(isCut ? { more: true as const } : {}) }
 }
 
-/** Cuts the evidence of a judge until the work job's hand-over fits. The last evidence is left out where that is not enough. */
+/** Cuts the evidence of a judge until the work job's hand-over fits. The last evidence is left out if that is not enough. */
 export function fitWork(value: FromWork): FromWork {
   const { event } = value
   if (event?.kind !== 'verified' || event.verdict.kind !== 'verified') return value
@@ -269,7 +292,7 @@ export function claimOf(env: Env): FromClaim {
   })
 }
 
-/** The worker that a job of the matrices works for; null where the workflow works on one story at a time. Throws UserError. */
+/** The worker that a job of the matrices works for; null if the workflow works on one story at a time. Throws UserError. */
 export function workerOf(env: Env, { workers }: FromClaim): string | null {
   if (workers === undefined) return null
   const found = env.RALPH_WORKER ?? ''

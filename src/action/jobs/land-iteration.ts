@@ -1,18 +1,18 @@
 // The land job ends the iteration that the claim job began, with what the work and the gate job handed over.
 
 import type { Workspace } from '../../app/workspace.ts'
-import { refundAll } from '../../engine/attempt-events.ts'
+import { refundAll } from '../../engine/attempts/attempt-events.ts'
+import { takeOver } from '../../engine/attempts/lost-attempts.ts'
 import { runJob } from '../../engine/driver.ts'
-import { inPart } from '../../engine/executors/in-part.ts'
-import { takeOver } from '../../engine/lost-attempts.ts'
+import { type HandedWork, inLanding } from '../../engine/executors/in-landing.ts'
 import { hasCandidate } from '../../engine/model/attempt.ts'
 import { openAttempt } from '../../engine/model/job.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
-import type { Landing, State } from '../../engine/model/state.ts'
+import type { State } from '../../engine/model/state.ts'
 import type { Step } from '../../engine/model/step.ts'
 import { nextStep } from '../../engine/next-step.ts'
-import { recordLostSession } from '../../engine/record-session.ts'
-import { haltWithError, withJob } from '../../engine/state-updates.ts'
+import { recordLostSession } from '../../engine/state/record-session.ts'
+import { haltWithError } from '../../engine/state/state-updates.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { type JobRole, WHOLE_JOB } from './claim-iteration.ts'
 import { type FromGate, type FromWork, type WorkEvent, workedIn } from './handover.ts'
@@ -26,9 +26,21 @@ import { createCleaner, takeEvents, unavailablePorts } from './taken-events.ts'
 export type Received = { work: FromWork | null; gate: FromGate | null; cancelled: boolean; artifact: string }
 
 /** A job that only concludes: what other jobs should have done is lost. */
-export const NO_ITERATION: JobRole = { ...WHOLE_JOB, ports: unavailablePorts }
+export const NO_ITERATION: JobRole = {
+  ...WHOLE_JOB,
+  ports: unavailablePorts,
+  run: (start, limits, ports) => runJob(start, limits, inLanding(limits, ports, 'lost', takeNothing)),
+}
 
-/** Prepares the state and the job that ends the iteration. If a hand-over is missing or invalid, the iteration is lost; `warn` gets the reason. */
+/** For a job that receives no further hand-over. */
+export function takeNothing({ kind }: Step): Promise<never> {
+  return Promise.reject(new Error(`the step ${kind} was not handed over`))
+}
+
+/**
+ * Prepares the state and the job that ends the iteration. If a hand-over is missing or invalid, the iteration is lost; `warn` gets the
+ * reason.
+ */
 export async function prepareLanding(
   state: State,
   received: Received,
@@ -44,11 +56,11 @@ export async function prepareLanding(
     }
   if (!received.cancelled && (await lacksArtifact(git, work, received.artifact)))
     return { state: endedByArtifact(state, work), role: NO_ITERATION }
-  const landing = landingFor(nextStep(state, limits, state.job.startedAt))
+  const handed = handedFor(nextStep(state, limits, state.job.startedAt))
   // A candidate that was chosen and rebased has its session already.
   const attempt = openAttempt(state)
   const hasSession = attempt !== null && hasCandidate(attempt)
-  const reason = await missingHandover(git, landing, received, hasSession)
+  const reason = await missingHandover(git, handed, received, hasSession)
   if (reason !== null) {
     warn(`the iteration is lost: ${reason}`)
     return { state: lostIteration(state, received), role: NO_ITERATION }
@@ -58,33 +70,35 @@ export async function prepareLanding(
     part: 'land',
     run(start, its, ports) {
       const take = takeEvents(received, { workspace, settings, limits: its, repository: ports.repository })
-      return runJob(start, its, inPart(its, ports, { part: 'land', take }))
+      return runJob(start, its, inLanding(its, ports, handed, take))
     },
   }
-  return { state: { ...state, job: { ...state.job, landing } }, role }
+  return { state, role }
 }
 
-function landingFor({ kind }: Step): Landing {
+function handedFor({ kind }: Step): HandedWork {
   if (kind === 'judge-whole') return 'verify'
   if (kind === 'gate-join') return 'join'
-  const isNoAttempt = kind === 'baseline' || kind === 'join' || kind === 'verify' || kind === 'plan'
+  if (kind === 'gate-edit') return 'edit'
+  const isNoAttempt =
+    kind === 'baseline' || kind === 'join' || kind === 'edit' || kind === 'verify' || kind === 'plan'
   return isNoAttempt ? kind : 'attempt'
 }
 
 async function missingHandover(
   git: Workspace['git'],
-  landing: Landing,
+  handed: HandedWork,
   received: Received,
   hasSession: boolean,
 ): Promise<string | null> {
   const { work, gate, cancelled, artifact } = received
   if (cancelled) return 'the run was cancelled'
   const session = workedIn(work)?.session
-  const needsSession = landing === 'attempt' && !hasSession
-  if (work === null && (needsSession || landing === 'verify' || landing === 'plan'))
+  const needsSession = handed === 'attempt' && !hasSession
+  if (work === null && (needsSession || handed === 'verify' || handed === 'plan'))
     return 'the work job handed nothing over'
   if (needsSession && session === undefined) return 'the work job handed no session over'
-  const needsNoGates = landing === 'plan' || (needsSession && session?.status !== 'finished')
+  const needsNoGates = handed === 'plan' || (needsSession && session?.status !== 'finished')
   if (gate === null && !needsNoGates) return 'the gate job handed nothing over'
   return work?.sha256 == null ? null : readPack(git, work.sha256, artifact)
 }
@@ -92,7 +106,7 @@ async function missingHandover(
 /** No session began: the attempt is given back, and a person has to fix the mistake that the work job reported. */
 function endedByMistake(state: State, summary: string): State {
   const halted = { kind: 'error' as const, summary, fix: 'fix it, then run again' }
-  return { ...refundAll(state, 'limit', summary), job: { ...state.job, landing: 'lost', halted } }
+  return { ...refundAll(state, 'limit', summary), job: { ...state.job, halted } }
 }
 
 /** What people read if a session succeeded and its changes did not arrive. */
@@ -116,7 +130,7 @@ function endedByArtifact(state: State, work: FromWork | null): State {
   const usage = workedIn(work)?.session.usage
   const charged = attempt === null || usage === undefined ? state : recordLostSession(state, attempt, usage)
   const refunded = refundAll(charged, 'limit', NO_ARTIFACT.summary)
-  return haltWithError(withJob(refunded, { landing: 'lost' }), NO_ARTIFACT.summary, NO_ARTIFACT.fix)
+  return haltWithError(refunded, NO_ARTIFACT.summary, NO_ARTIFACT.fix)
 }
 
 /** Charges a judge or planner, whose result is lost with the iteration. */
@@ -134,17 +148,13 @@ function withJudgePaid(state: State, event: WorkEvent | null): State {
 /** The attempt is given back. What its session and a judge used is charged; if that is unknown, an estimate is. */
 function lostIteration(state: State, { work, cancelled }: Received): State {
   const halted = cancelled ? { kind: 'interrupted' as const } : null
-  const job = { ...state.job, landing: 'lost' as const, halted }
+  const job = { ...state.job, halted }
   const attempt = openAttempt(state)
   const judged = withJudgePaid(state, work?.event ?? null)
   if (attempt === null) return { ...judged, job }
   const usage = workedIn(work)?.session.usage
   if (usage === undefined) return { ...takeOver(judged), job }
   const charged = recordLostSession(judged, attempt, usage)
-  const refunded = refundAll(
-    charged,
-    cancelled ? 'interrupted' : 'lost',
-    'the iteration did not come to its end',
-  )
+  const refunded = refundAll(charged, cancelled ? 'interrupted' : 'lost', 'the iteration did not finish')
   return { ...refunded, job }
 }

@@ -1,25 +1,33 @@
 // `max-parallel` at `isolation: separate-job`: claim begins several stories, one for each worker. The jobs `work` and `gate` are
-// matrices, and land takes one candidate after the other. Each gate job runs its gates on top of the candidates of the workers before it:
-// if these are green, that is the tree that lands.
+// matrices, and land takes one candidate after the other. Each gate job runs its gates on top of the candidates of the workers before it.
+// If those are green, this tree lands.
 import type { Workspace } from '../../app/workspace.ts'
-import { refund } from '../../engine/attempt-events.ts'
+import { refund } from '../../engine/attempts/attempt-events.ts'
+import { returnAsLost } from '../../engine/attempts/lost-attempts.ts'
 import { type HandedOver, type JobEnd, run, runJob } from '../../engine/driver.ts'
 import { inCheckout } from '../../engine/executors/in-checkout.ts'
+import { inLanding } from '../../engine/executors/in-landing.ts'
 import { byWorker, inTurn, type Turn } from '../../engine/executors/in-turn.ts'
-import { returnAsLost } from '../../engine/lost-attempts.ts'
-import { type Attempt, attemptKey, hasCandidate, idOf } from '../../engine/model/attempt.ts'
+import {
+  type Attempt,
+  assignedWorker,
+  attemptKey,
+  hasCandidate,
+  idOf,
+  slotOf,
+} from '../../engine/model/attempt.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import type { Ports } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
 import { type AttemptStep, type Step, stepsOf } from '../../engine/model/step.ts'
 import { landsFirst } from '../../engine/next-step.ts'
-import { nextRunStep } from '../../engine/parallel/parallel-steps.ts'
 import { hasWaiting, withoutWaiting, withWaiting } from '../../engine/parallel/waiting.ts'
-import { recordLostSession } from '../../engine/record-session.ts'
-import { haltWithError, withJob, withoutAttempt, withReady } from '../../engine/state-updates.ts'
+import { nextRunStep } from '../../engine/parallel-steps.ts'
+import { recordLostSession } from '../../engine/state/record-session.ts'
+import { haltWithError, withJob, withoutAttempt, withReady } from '../../engine/state/state-updates.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { type FromGate, type FromWork, workedIn } from './handover.ts'
-import { lacksArtifact, NO_ARTIFACT } from './land-iteration.ts'
+import { lacksArtifact, NO_ARTIFACT, takeNothing } from './land-iteration.ts'
 import { codeDigest, readPack } from './pack.ts'
 import { createCleaner, type Take, takeEvents } from './taken-events.ts'
 import { type PartResult, type PartRun, runGate } from './work-and-gate.ts'
@@ -73,7 +81,10 @@ function withWorkers({ step, state }: HandedOver): HandedOver {
   const open = Object.values(state.attempts)
   const order = [...open.filter(hasCandidate), ...open.filter((attempt) => !hasCandidate(attempt))]
   const attempts = Object.fromEntries(
-    order.map((attempt, at) => [attemptKey(attempt), { ...attempt, worker: `${at + 1}` }]),
+    order.map((attempt, at) => [
+      attemptKey(attempt),
+      { ...attempt, runner: { at: 'lane' as const, worker: `${at + 1}` } },
+    ]),
   )
   const wave = { workers: Math.max(1, order.length), isOver: false }
   return { step, state: withJob({ ...state, attempts }, { wave }) }
@@ -82,13 +93,15 @@ function withWorkers({ step, state }: HandedOver): HandedOver {
 /** Builds the candidates of this worker and of those before it, one upon the other, and runs the gates on its own. */
 export async function gateInTrain(its: PartRun, worker: string, tools: Tools): Promise<PartResult> {
   const { state: start, limits, ports } = its
-  const own = byWorker(start).find((attempt) => attempt.worker === worker)
+  const own = byWorker(start).find((attempt) => assignedWorker(attempt) === worker)
   // One of several candidates for a story is built on no other.
   const isBefore = (attempt: Attempt) =>
-    own?.slot === undefined && attempt.slot === undefined && Number(attempt.worker) < Number(worker)
+    (own === undefined || slotOf(own) === undefined) &&
+    slotOf(attempt) === undefined &&
+    Number(assignedWorker(attempt)) < Number(worker)
   let state = start
   for (const attempt of byWorker(start)) {
-    const isNeeded = attempt.worker === worker || isBefore(attempt)
+    const isNeeded = assignedWorker(attempt) === worker || isBefore(attempt)
     // What does not come to the land job either falls out of the train there as well.
     if (!isNeeded || (await whyLost(attempt, tools)) !== null) state = withoutAttempt(state, idOf(attempt))
   }
@@ -97,7 +110,7 @@ export async function gateInTrain(its: PartRun, worker: string, tools: Tools): P
     const { attempt } = step
     if (step.kind === 'agent') return { event: await taker(attempt)(step, now) }
     if (step.kind === 'guard' || step.kind === 'rebase') return { ports }
-    if (step.kind !== 'gates' || attempt.worker !== worker) return 'left'
+    if (step.kind !== 'gates' || assignedWorker(attempt) !== worker) return 'left'
     await ports.repository.checkOut(step.attempt.candidate.commit, null)
     return { ports }
   }
@@ -121,14 +134,17 @@ export async function landMatrix(
   const { git, objects, redactor } = workspace
   let state = start
   for (const attempt of byWorker(start)) {
-    const { work } = receivedFrom(attempt.worker ?? '')
+    const { work } = receivedFrom(assignedWorker(attempt) ?? '')
     if (work?.mistake != null && !cancelled) {
       const summary = createCleaner(redactor.redact)(work.mistake)
       const returned = refund(state, attempt, 'limit', summary)
       state = haltWithError(returned, summary, 'fix it, then run again')
       continue
     }
-    if (!cancelled && (await lacksArtifact(git, work, receivedFrom(attempt.worker ?? '').artifact))) {
+    if (
+      !cancelled &&
+      (await lacksArtifact(git, work, receivedFrom(assignedWorker(attempt) ?? '').artifact))
+    ) {
       const paid = lostAttempt(state, attempt, work, 'limit', NO_ARTIFACT.summary)
       state = haltWithError(paid, NO_ARTIFACT.summary, NO_ARTIFACT.fix)
       continue
@@ -144,10 +160,10 @@ export async function landMatrix(
   const taker = takerOf(limits, ports, tools)
   const turnOf = async (step: AttemptStep, now: State): Promise<Turn> => {
     const { attempt } = step
-    if (attempt.slot === undefined && (step.kind === 'reject' || step.kind === 'return')) hasChanged = true
+    if (slotOf(attempt) === undefined && (step.kind === 'reject' || step.kind === 'return')) hasChanged = true
     if (step.kind === 'agent' || step.kind === 'judge') return { event: await taker(attempt)(step, now) }
     if (step.kind !== 'gates') return { ports }
-    const { gate } = receivedFrom(attempt.worker ?? '')
+    const { gate } = receivedFrom(assignedWorker(attempt) ?? '')
     if (gate?.code != null && gate.code === (await codeDigest(git, objects, step.attempt.candidate.commit)))
       return { event: await taker(attempt)(step, now) }
     if (hasChanged) return 'left'
@@ -156,13 +172,13 @@ export async function landMatrix(
     return { event: { kind: 'lost', ...idOf(attempt), why: lost, at: ports.clock.now() } }
   }
   const { state: landed } = await run(state, limits, inTurn(limits, ports, turnOf))
-  return runJob(withWaiting(landed), limits, inCheckout(limits, ports, stepsOf('land')))
+  return runJob(withWaiting(landed), limits, inLanding(limits, ports, 'several', takeNothing))
 }
 
 /** Why the session of this attempt cannot be replayed, or null. */
 async function whyLost(attempt: Attempt, { workspace, receivedFrom }: Tools): Promise<string | null> {
   if (hasCandidate(attempt)) return null
-  const { work, artifact } = receivedFrom(attempt.worker ?? '')
+  const { work, artifact } = receivedFrom(assignedWorker(attempt) ?? '')
   if (work === null || workedIn(work) === null) return 'the work job handed no session over'
   return work.sha256 === null ? null : readPack(workspace.git, work.sha256, artifact)
 }
@@ -184,6 +200,6 @@ function lostAttempt(
 
 /** The events of the jobs of an attempt's worker. */
 function takerOf(limits: Limits, { repository }: Ports, { workspace, settings, receivedFrom }: Tools) {
-  return ({ worker = '' }: Attempt): Take =>
-    takeEvents(receivedFrom(worker), { workspace, settings, limits, repository })
+  return (attempt: Attempt): Take =>
+    takeEvents(receivedFrom(assignedWorker(attempt) ?? ''), { workspace, settings, limits, repository })
 }

@@ -17,7 +17,7 @@ export function packFile(git: Git, artifact = ''): string {
   return join(git.clone.gitDir, 'ralph', 'handover', artifact, 'work.pack')
 }
 
-/** The name of a worker's artifact; empty where there is one artifact. */
+/** The name of a worker's artifact; empty if there is one artifact. */
 export function packArtifact({ attempt }: { attempt: number }, worker: string | null): string {
   return worker === null ? '' : `ralph-work-${attempt}-${worker}`
 }
@@ -54,7 +54,7 @@ export async function readPack(git: Git, sha256: string, artifact = ''): Promise
   return result.code === 0 ? null : `the pack was refused: ${result.stderr.trim().split('\n')[0] ?? ''}`
 }
 
-/** A digest of a commit's code: all entries of its root but `.ralph`, where times differ from job to job. */
+/** A digest of a commit's code: all entries of its root except `.ralph`, which has times that differ from job to job. */
 export async function codeDigest(git: Git, objects: CatFile, commit: string): Promise<string> {
   const listed = await git.run(['ls-tree', '-z', '--full-tree', await treeIdOf(objects, commit)])
   const code = listed.stdout.split('\0').filter((entry) => !entry.endsWith('\t.ralph'))

@@ -1,4 +1,4 @@
-// What a job says to the next ones: its own event, as it is handed over. The receiver validates it (taken-events.ts).
+// What a job says to the next ones: its own event, in the form of a hand-over. The receiver validates it (taken-events.ts).
 
 import { idOf } from '../../engine/model/attempt.ts'
 import type { Event, EventOf } from '../../engine/model/event.ts'
@@ -53,8 +53,9 @@ export function gateEventOf(
 ): { said: GateEvent; commit: string } | null {
   switch (event.kind) {
     case 'gated': {
-      const { commit, gates, paths, unproved } = event
+      const { commit, gates, base, paths, unproved } = event
       const more = {
+        ...(base === undefined ? {} : { base }),
         ...(paths === undefined ? {} : { paths }),
         ...(unproved === undefined ? {} : { unproved }),
       }
@@ -68,6 +69,9 @@ export function gateEventOf(
       const blamed = broken === null ? null : { storyId: broken.storyId, summary: broken.failure.summary }
       return { said: { kind: 'join-gated', gates, broken: blamed }, commit: step.branch.joined.green }
     }
+    case 'edit-gated':
+      if (step.kind !== 'gate-edit') return null
+      return { said: { kind: 'edit-gated', gates: event.gates }, commit: step.built.commit }
     case 'whole-gated':
       return { said: { kind: 'whole-gated', gates: event.gates }, commit: green }
     case 'verified': {

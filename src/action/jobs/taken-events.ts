@@ -4,13 +4,17 @@
 import { configuredGates } from '../../app/browser-gate.ts'
 import type { Workspace } from '../../app/workspace.ts'
 import { writeScreenshot } from '../../branch/screenshot-blobs.ts'
-import type { StepResult } from '../../engine/attempt-steps.ts'
-import { gatesOfJoin, gatesOfStory } from '../../engine/gating/gate-run.ts'
+import { undoneBy, withUndone } from '../../engine/attempts/undone.ts'
+import { gatesOfEdit, gatesOfJoin, gatesOfStory } from '../../engine/gating/gate-run.ts'
 import { checkVerdict } from '../../engine/gating/judge.ts'
-import { undoneBy, withUndone } from '../../engine/gating/undone.ts'
-import { type AttemptIn, idOf } from '../../engine/model/attempt.ts'
+import { type AttemptIn, idOf, slotOf } from '../../engine/model/attempt.ts'
 import type { Event, Verdict } from '../../engine/model/event.ts'
-import { BROWSER_GATE, type GateResult, type Screenshot } from '../../engine/model/gate.ts'
+import {
+  BROWSER_GATE,
+  type GateBaselines,
+  type GateResult,
+  type Screenshot,
+} from '../../engine/model/gate.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import type { Circuits, PipelineStep } from '../../engine/model/pipeline-step.ts'
 import type { AgentPort, GateRun, GatesPort, RepositoryPort } from '../../engine/model/ports.ts'
@@ -21,8 +25,9 @@ import { mapTexts } from '../../engine/model/text.ts'
 import { emptyUsage } from '../../engine/model/usage.ts'
 import { mustAskQuestions } from '../../engine/planning/plan-questions.ts'
 import { readProposal } from '../../engine/planning/proposed-plan.ts'
-import { greenPages } from '../../engine/screenshots.ts'
-import { redGate, redGateReason } from '../../engine/state-updates.ts'
+import { greenPages } from '../../engine/state/screenshots.ts'
+import { redGate, redGateReason } from '../../engine/state/state-updates.ts'
+import type { StepResult } from '../../engine/state/step-context.ts'
 import { changesBetween } from '../../git/trees.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { messageOf } from '../../system/errors.ts'
@@ -101,6 +106,11 @@ class Taking {
       }
       case 'gate-join':
         return this.#joinGated(step, state)
+      case 'gate-edit': {
+        const { edit, commit } = step.built
+        const gates = await this.#results('edit-gated', commit, state, gatesOfEdit(state, edit))
+        return { kind: 'edit-gated', gates }
+      }
       case 'verify':
         return this.#wholeGated(state)
       case 'judge-whole':
@@ -114,7 +124,7 @@ class Taking {
 
   async #worked(attempt: AttemptIn<'reserved'>, state: State): Promise<StepResult> {
     const said = workedIn(this.#work)
-    const isOwn = said?.storyId === attempt.storyId && said.slot === attempt.slot
+    const isOwn = said?.storyId === attempt.storyId && said.slot === slotOf(attempt)
     if (said === null || !isOwn)
       return { kind: 'lost', ...idOf(attempt), why: 'the work job handed no session over' }
     const commit = this.#work?.commit ?? null
@@ -161,9 +171,10 @@ class Taking {
   async #gated(attempt: AttemptIn<'guarded'>, state: State): Promise<StepResult> {
     const { storyId, candidate } = attempt
     const said = this.#gate?.event
-    const isOwn = said?.kind === 'gated' && said.storyId === storyId && said.slot === attempt.slot
+    const isOwn = said?.kind === 'gated' && said.storyId === storyId && said.slot === slotOf(attempt)
     const asked = gatesOfStory(state, storyId)
     const gates = await this.#results(isOwn ? 'gated' : null, candidate.commit, state, asked)
+    const base = isOwn ? this.#baseRuns(said.base, asked) : {}
     const paths = isOwn ? said.paths?.map(this.#clean) : undefined
     const { repository } = this.#tools
     const undone = redGate(gates) === undefined ? await undoneBy(attempt, { state, repository }) : []
@@ -172,9 +183,22 @@ class Taking {
       ...idOf(attempt),
       commit: candidate.commit,
       gates: withUndone(gates, undone),
+      ...(Object.keys(base).length === 0 ? {} : { base }),
       ...(paths === undefined ? {} : { paths }),
       ...(isOwn && said.unproved === true ? { unproved: true as const } : {}),
     }
+  }
+
+  /** What configured gates did on the attempt's base. */
+  #baseRuns(said: GateBaselines = {}, { tags, also = [] }: Omit<Asked, 'of'>): GateBaselines {
+    const { settings, limits } = this.#tools
+    if (limits.weakenedTests === 'off') return {}
+    const entries = settings.gates.flatMap(({ name, when }) => {
+      const isAsked = isFor(when, tags) || also.includes(name)
+      const found = isAsked && Object.hasOwn(said, name) ? said[name] : undefined
+      return found === undefined ? [] : [[name, mapTexts(found, this.#clean)] as const]
+    })
+    return Object.fromEntries(entries)
   }
 
   async #joinGated({ branch }: Extract<Step, { kind: 'gate-join' }>, state: State): Promise<StepResult> {

@@ -1,18 +1,18 @@
-// `max-parallel` in CI: the claim job hands over to workers, a job each, and the join job ends the wave. All of them can run the
-// agent and the gates, and they share the state: it alone says what a worker does.
+// `max-parallel` in CI: the claim job hands over to workers, a job each, and the join job ends the wave. All of them can run the agent and
+// the gates. They share the state, and only the state decides what a worker does.
 import { randomUUID } from 'node:crypto'
 import { limitsOf } from '../../app/loop-limits.ts'
-import { refundAll } from '../../engine/attempt-events.ts'
+import { refundAll } from '../../engine/attempts/attempt-events.ts'
+import { withoutWorkers } from '../../engine/attempts/lost-attempts.ts'
 import { type HandedOver, type JobEnd, run, runJob, runToEnd } from '../../engine/driver.ts'
 import { inCheckout } from '../../engine/executors/in-checkout.ts'
 import { inWave } from '../../engine/executors/in-wave.ts'
 import { withTimeOf } from '../../engine/journal.ts'
-import { withoutWorkers } from '../../engine/lost-attempts.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import { LeaseLost, type Ports } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
 import type { Step } from '../../engine/model/step.ts'
-import { nextRunStep } from '../../engine/parallel/parallel-steps.ts'
+import { nextRunStep } from '../../engine/parallel-steps.ts'
 import { reduce } from '../../engine/reduce.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { UserError } from '../../system/errors.ts'
@@ -29,7 +29,7 @@ export function waveLimits(settings: Settings): Limits {
   return { ...limitsOf(settings), maxParallel: settings.maxParallel, publishEach: false }
 }
 
-/** Throws UserError where the workflow's jobs and the settings do not fit. */
+/** Throws UserError if the workflow's jobs and the settings do not fit together. */
 export function refuseNoWave({ maxParallel, isolation }: Settings): void {
   const fix = `copy ${PARALLEL_EXAMPLE}, and write max-parallel into the configuration file`
   if (isolation === 'separate-job')

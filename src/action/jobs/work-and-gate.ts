@@ -91,7 +91,10 @@ function withRefusal(
   return { ...said, session: { ...said.session, status: 'failed', message: failure.summary } }
 }
 
-/** The hand-over of a work job that could not begin a session because of a person's mistake. With it the land job ends the chain, and no attempt is charged. */
+/**
+ * The hand-over of a work job that could not begin a session because of a person's mistake. With it the land job ends the chain, and no
+ * attempt is charged.
+ */
 export function mistakeHandover(nonce: string, mistake: string): string {
   return writeHandover({ nonce, event: null, commit: null, sha256: null, mistake })
 }

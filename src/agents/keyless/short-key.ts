@@ -44,7 +44,7 @@ export class KeylessRefusal extends Error {
   override name = 'KeylessRefusal'
 }
 
-/** The way that is chosen; null where the program knows none. */
+/** The way that is chosen; null if the program knows none. */
 export function findKeyless(
   ways: readonly Keyless[] | undefined,
   isSet: (variable: string) => boolean,

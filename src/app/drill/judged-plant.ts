@@ -9,11 +9,12 @@ import { haltError } from '../../engine/model/job.ts'
 import type { Limits } from '../../engine/model/limit-types.ts'
 import type { Ports } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
-import { nextAttemptStep, nextRunStep } from '../../engine/parallel/parallel-steps.ts'
+import type { Step } from '../../engine/model/step.ts'
+import { nextAttemptStep, nextRunStep } from '../../engine/parallel-steps.ts'
 import { UserError } from '../../system/errors.ts'
 
 /** What became of an attempt. `by`: the gate, guard or finding that decided. */
-export type Verdict =
+export type PlantVerdict =
   | { kind: 'stopped'; by: string; gates: readonly GateResult[] }
   /** A gate failed by itself, as it would without Ralph. */
   | { kind: 'red'; by: string; gates: readonly GateResult[] }
@@ -27,7 +28,7 @@ export async function openBaseline(start: State, limits: Limits, ports: Ports): 
   const end = await run(
     start,
     limits,
-    stepsUntil(ports, limits, (kind) => kind === 'reserve'),
+    stepsUntil(ports, limits, ({ kind }) => kind === 'reserve'),
   )
   const error = haltError(end.state)
   if (error === null && end.state.baseline !== 'pending') return end.state
@@ -45,11 +46,11 @@ export async function judgePlant(
   story: Story,
   limits: Limits,
   ports: Ports,
-): Promise<Verdict | null> {
+): Promise<PlantVerdict | null> {
   const events: Event[] = []
   const start = { ...base, prd: { ...base.prd, userStories: [story] } }
   let isOver = false
-  const executor = stepsUntil(ports, limits, (kind) => isOver || !STEPS_OF_A_STORY.has(kind))
+  const executor = stepsUntil(ports, limits, (step) => isOver || !isOfStory(step))
   await run(start, limits, {
     ...executor,
     recorded(_, event) {
@@ -61,36 +62,29 @@ export async function judgePlant(
   return ports.signal.aborted ? null : verdictOf(events)
 }
 
-const STEPS_OF_A_STORY = new Set([
-  'sync',
-  'open',
-  'prepare',
-  'reserve',
-  'agent',
-  'guard',
-  'gates',
-  'judge',
-  'accept',
-  'reject',
-  'return',
-])
+/** Whether a story begins with the step, or it is one of its attempt. */
+function isOfStory(step: Step): boolean {
+  return 'attempt' in step || BEGINNING.has(step.kind)
+}
+
+const BEGINNING = new Set<Step['kind']>(['sync', 'open', 'prepare', 'reserve'])
 const ENDS = new Set<Event['kind']>(['accepted', 'rejected', 'returned'])
 
 /** Does every step in the checkout, until a step of the given kind comes. */
-function stepsUntil(ports: Ports, limits: Limits, isEnd: (kind: string) => boolean): Executor {
+function stepsUntil(ports: Ports, limits: Limits, isEnd: (step: Step) => boolean): Executor {
   return {
     ports,
     isOwn: () => true,
     isFollowed: true,
     next(state, isFree) {
       const step = nextAttemptStep(state, limits, isFree) ?? nextRunStep(state, limits, ports.clock.now())
-      return step === null || step.kind === 'stop' || isEnd(step.kind) ? null : step
+      return step === null || step.kind === 'stop' || isEnd(step) ? null : step
     },
     place: async (_, view) => ({ at: 'here', ports, view }),
   }
 }
 
-function verdictOf(events: readonly Event[]): Verdict {
+function verdictOf(events: readonly Event[]): PlantVerdict {
   const refused = events.find((event) => event.kind === 'refused')
   if (refused !== undefined) return { kind: 'stopped', by: refused.failure.summary, gates: [] }
   const gates = events.flatMap((event) => (event.kind === 'gated' ? event.gates : []))

@@ -18,7 +18,7 @@ import { limitsOf } from '../loop-limits.ts'
 import { createPorts } from '../loop-ports.ts'
 import { openWorkspace } from '../workspace.ts'
 import { type DrillProject, openProject } from './drilled-project.ts'
-import { judgePlant, openBaseline, type Verdict } from './judged-plant.ts'
+import { judgePlant, openBaseline, type PlantVerdict } from './judged-plant.ts'
 import type { Break, Plant } from './plant.ts'
 import { type PlantedAgent, plantedAgent } from './planted-session.ts'
 import { PLANTS } from './plants/index.ts'
@@ -121,7 +121,7 @@ async function tryPlant(
   const does = made.what ?? plant.does
   const prepare = () => agent.plant(made.work)
   prepare()
-  const verdict = await judgePlant(base, storyOf(plant), limits, ports)
+  const verdict = await judgePlant(base, storyOfPlant(plant), limits, ports)
   if (verdict === null) return null
   // What a plant left in ignored folders must not be there for the next one.
   await ports.repository.renew(base.green)
@@ -131,11 +131,11 @@ async function tryPlant(
   return row.result === 'passed' || row.result === 'reported' ? { row, prepare } : { row }
 }
 
-function resultOf(plant: Plant, verdict: Verdict): Pick<DrillRow, 'result' | 'why'> {
+function resultOf(plant: Plant, verdict: PlantVerdict): Pick<DrillRow, 'result' | 'why'> {
   if (verdict.kind === 'passed') return { result: 'passed', why: '' }
   if (verdict.kind !== 'red') return { result: verdict.kind, why: verdict.by }
   if (plant.kind !== 'hidden') return { result: 'stopped', why: verdict.by }
-  return { result: 'none', why: `it hides nothing here: ${verdict.by} all the same` }
+  return { result: 'none', why: `it hides nothing here, and is stopped all the same: ${verdict.by}` }
 }
 
 /** The break that other plants hide: one that leaves every file in place and that the fewest test files notice. */
@@ -180,7 +180,7 @@ async function findRemedies(
     for (const [plant, prepare] of passed) {
       if (performance.now() > until || options.signal.aborted) break
       prepare()
-      const verdict = await judgePlant(base, storyOf(plant), drilled.limits, drilled.ports)
+      const verdict = await judgePlant(base, storyOfPlant(plant), drilled.limits, drilled.ports)
       await drilled.ports.repository.renew(base.green)
       if (verdict?.kind === 'stopped' || verdict?.kind === 'asked') stops.push(plant.name)
     }
@@ -255,7 +255,7 @@ function featureOf(): Feature {
   return { name: 'drill', folder, path: `${folder}/prd.json`, prd: parsed.prd, digest: '', notes: [] }
 }
 
-function storyOf({ does }: Plant): Story {
+function storyOfPlant({ does }: Plant): Story {
   const [story] = featureOf().prd.userStories
   if (story === undefined) throw new Error('the drill has no story')
   return { ...story, description: does }

@@ -1,23 +1,23 @@
 // The effects of people's commands on the state. Pure. A command is applied once, by the id of its comment.
 
-import { requestArchive } from '../archive-stories.ts'
-import { closedBreaker } from '../breaker.ts'
-import { withoutContests } from '../contests.ts'
 import { withStarter } from '../corrections/approvals.ts'
 import { addCorrection } from '../corrections/corrections.ts'
-import { allowDependencies } from '../dependencies.ts'
-import { resetWaits } from '../limits.ts'
 import type { Command } from '../model/event.ts'
 import type { Scope, Story } from '../model/feature.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { State, StoryRecord } from '../model/state.ts'
 import { returnWaiting } from '../parallel/waiting.ts'
+import { requestArchive } from '../planning/archive-stories.ts'
 import { approve, requestPlan, requestSplit, withoutSplit } from '../planning/plan-events.ts'
 import { newStory } from '../prd/schema.ts'
 import { extendScope } from '../prd/scope.ts'
 import { inScope } from '../prd/select.ts'
-import { emptyRecord, unapprovedVerification, withNote } from '../state-updates.ts'
-import { hasNote } from '../story-notes.ts'
+import { closedBreaker } from '../state/breaker.ts'
+import { withoutContests } from '../state/contests.ts'
+import { allowDependencies } from '../state/dependencies.ts'
+import { resetWaits } from '../state/limits.ts'
+import { emptyRecord, unapprovedVerification, withNote } from '../state/state-updates.ts'
+import { hasNote } from '../state/story-notes.ts'
 
 const MAX_GUIDANCE = 10
 

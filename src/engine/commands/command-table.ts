@@ -44,7 +44,7 @@ const both = (args: string, meaning: string, example = '') => ({
   cli: helpText(args, meaning, example),
 })
 const PAUSES = 'finish the current iteration, then wait for `run`'
-const STOPS = 'end the running session now, without counting an attempt, then wait for `run`'
+const STOPS = 'end the running session now without counting it as an attempt, then wait for `run`'
 const parsesTo = (command: CommandRequest) => (): ParsedCommand => ({ kind: 'command', command })
 
 const ROWS = {
@@ -57,7 +57,7 @@ const ROWS = {
   init: {
     cli: helpText(
       '',
-      'write the workflow, configuration and issue form for this project; overwrites nothing',
+      'write the workflow, configuration and issue form for this project; never overwrite a file',
       '--yes --gate "test=npm test"',
     ),
   },
@@ -72,7 +72,7 @@ const ROWS = {
     read: parsesTo({ kind: 'run' }),
   },
   status: {
-    comment: helpText('', 'show the current status in one reply, which the next `status` updates'),
+    comment: helpText('', 'show the current status in a reply, which the next `/ralph status` updates'),
     cli: helpText('[feature]', 'show the status of a feature, and what to do next', 'auth'),
     read: (): ParsedCommand => ({ kind: 'status' }),
   },
@@ -111,7 +111,7 @@ const ROWS = {
   drill: {
     cli: helpText(
       '',
-      'plant what agents get wrong in a copy of this project, and show what your gates stop; no key, changes nothing',
+      'plant typical agent mistakes in a copy of this project, and show which ones your gates stop; needs no key, changes nothing',
       '--minutes 5',
     ),
   },
@@ -238,7 +238,7 @@ const ROWS = {
   },
   update: {
     comment: helpText('', 'merge the base branch into the branch now'),
-    cli: helpText('[feature]', 'merge the base branch into the branch with the next job in CI', ''),
+    cli: helpText('[feature]', 'let the next job in CI merge the base branch into the feature branch', ''),
     read: parsesTo({ kind: 'update' }),
   },
   split: {
@@ -252,7 +252,7 @@ const ROWS = {
   'approve-plan': {
     ...both(
       '[<story>] [<digest>]',
-      'approve the plan, or the parts of a story, as they were shown; the digest says which version you read',
+      'approve the plan, or a proposed split of a story; if you give the digest that was shown, approve only that version',
       '',
     ),
     read: approve,
@@ -260,7 +260,7 @@ const ROWS = {
   allow: {
     ...both(
       '<package...>',
-      'allow new packages that wait with `new-dependencies: refuse` (names or `all`)',
+      'allow new packages (by name, or `all`) that `new-dependencies: refuse` holds back',
       'left-pad',
     ),
     read: allow,
@@ -268,11 +268,11 @@ const ROWS = {
   archive: {
     comment: helpText(
       '',
-      'move finished stories from prd.json to `done.json` with the last commit of this run',
+      'move finished stories from prd.json to `done.json`; this happens in the last commit of this run',
     ),
     cli: helpText(
       '[feature]',
-      'move a finished run to .ralph/archive; of an unfinished run, move the finished stories to done.json',
+      'move a finished run to .ralph/archive; for an unfinished run, move the finished stories to done.json',
       'auth',
     ),
     read: parsesTo({ kind: 'archive' }),
@@ -284,6 +284,13 @@ const ROWS = {
       'iterations +20',
     ),
     read: limit,
+  },
+  worktree: {
+    cli: helpText(
+      '[feature]',
+      'make a work tree next to this one, for a second run at the same time',
+      'billing',
+    ),
   },
   upgrade: {
     cli: helpText(
@@ -348,7 +355,7 @@ export type { CommandRequest } from './command-words.ts'
 /** A parsed comment. `none`: it does not begin with `/ralph`. */
 export type ParsedComment = { kind: 'none' } | ParsedCommand
 
-/** Parses a comment. `storyIds`: existing ids, to suggest the nearest one. `surface`: where the fix of a mistake is to be typed. */
+/** Parses a comment. `storyIds`: existing ids, to suggest the nearest one. `surface`: people correct their mistakes there. */
 export function parseSlash(
   body: string,
   storyIds: readonly string[],

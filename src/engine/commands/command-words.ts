@@ -121,7 +121,7 @@ export function storiesAndText(
   return { kind: 'command', command: { kind, story, guidance } }
 }
 
-/** The most stories that one command may name. */
+/** The maximum number of stories that one command may name. */
 const MAX_STORIES = 100
 
 /** The stories at the beginning of the words; `next`: the position of the first word that names none. */
@@ -191,7 +191,7 @@ export function approve(args: CommandArguments): ParsedCommand {
 
 export function add({ words, text, below, surface }: CommandArguments): ParsedCommand {
   if (words.length > 0) {
-    const problem = text === '' ? 'a new story needs a title' : 'a new story has its title behind --'
+    const problem = text === '' ? 'a new story needs a title' : 'the title of a new story goes after --'
     const title = [...words, ...text.split(' ')].map(plainWord).filter(Boolean).join(' ') || 'the title'
     return mistake(surface, `${problem}, and nothing before it`, `add -- ${title.slice(0, 200)}`)
   }
@@ -237,7 +237,7 @@ const MAX_PACKAGES = 100
 
 export function limit({ words, surface }: CommandArguments): ParsedCommand {
   const [what = '', by = '', ...others] = words
-  const problem = 'limit takes iterations or cost, and how much more'
+  const problem = 'say what to raise, iterations or cost, and by how much'
   if (what !== 'iterations' && what !== 'cost') return mistake(surface, problem, 'limit iterations +20')
   const [, sign, digits] = /^(\+?)(\d{1,6}(?:\.\d{1,2})?)$/.exec(by) ?? []
   const amount = Number(digits)

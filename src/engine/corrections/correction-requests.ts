@@ -16,7 +16,7 @@ export async function requestsOf(
 ): Promise<CorrectionRequest[]> {
   const requests: CorrectionRequest[] = []
   const counts = new Map<CorrectionRequest, number>()
-  for (const { source, text, places, otherwise, kept } of reports) {
+  for (const { source, text, places, otherwise, kept, suggestions = [], onMerge } of reports) {
     if (isHandled(state.corrections, source)) continue
     const story = (await firstStory(places, storyAt)) ?? otherwise ?? null
     const { join } = kindOf(source)
@@ -26,10 +26,19 @@ export async function requestsOf(
         : requests.findIndex((one) => one.story === story && one.source.kind === source.kind)
     const known = requests[at]
     if (known === undefined || join === undefined) {
-      requests.push({ story, source, text, ...(kept === undefined ? {} : { kept }) })
+      requests.push({
+        ...{ story, source, text, suggestions },
+        ...(kept === undefined ? {} : { kept }),
+        ...(onMerge === true ? { onMerge } : {}),
+      })
       continue
     }
-    const joined = { ...known, source: join(known.source, source), text: `${known.text}\n\n${text}` }
+    const joined = {
+      ...known,
+      source: join(known.source, source),
+      text: `${known.text}\n\n${text}`,
+      suggestions: [...(known.suggestions ?? []), ...suggestions],
+    }
     const count = (counts.get(known) ?? 1) + 1
     if (count > MAX_JOINED || joined.text.length > MAX_TEXT) continue
     counts.set(joined, count)

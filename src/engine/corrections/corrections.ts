@@ -6,7 +6,7 @@ import type { Limits } from '../model/limit-types.ts'
 import type { State } from '../model/state.ts'
 import { newStory } from '../prd/schema.ts'
 import { extendScope } from '../prd/scope.ts'
-import { mapStory, unapprovedVerification, withNote } from '../state-updates.ts'
+import { mapStory, unapprovedVerification, withNote } from '../state/state-updates.ts'
 import { isHandled, kindOf } from './kinds.ts'
 
 /** How often one thread or one check is corrected before people are asked. */
@@ -54,7 +54,8 @@ export function addCorrection(
     ...state,
     prd: { ...state.prd, userStories: [...state.prd.userStories, correction] },
     corrections: { ...state.corrections, [id]: { source, at } },
-    verification: unapprovedVerification(state),
+    // An answer changes no code.
+    verification: source.kind === 'question' ? state.verification : unapprovedVerification(state),
     control: { ...state.control, scope: extendScope(state.control.scope, [id]) },
     ...(kept === undefined ? {} : { kept: { ...state.kept, [id]: { ...kept, dropped: [] } } }),
   }
@@ -104,6 +105,7 @@ function hasSameOutput(
 /** What became of a correction, or null while it is open. */
 export type CorrectionResult =
   | { kind: 'done'; commit: string; isUnchanged: boolean }
+  | { kind: 'answered'; text: string }
   | { kind: 'blocked'; why: string }
   | { kind: 'skipped' }
 
@@ -112,6 +114,8 @@ export function correctionResult(state: State, id: string): CorrectionResult | n
   const record = state.records[id]
   // People removed it from prd.json.
   if (story === undefined) return { kind: 'skipped' }
+  const { answer } = state.corrections?.[id] ?? {}
+  if (story.passes && answer !== undefined) return { kind: 'answered', text: answer }
   if (story.passes) {
     const commit = record?.commit ?? story.lastResult?.commit ?? ''
     return { kind: 'done', commit, isUnchanged: story.lastResult?.how === 'unchanged' }

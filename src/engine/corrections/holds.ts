@@ -1,9 +1,9 @@
 // What on the pull request keeps a finished run from being complete. Pure.
 
-import { dependencyHold } from '../dependencies.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { State } from '../model/state.ts'
 import { firstNames } from '../model/text.ts'
+import { dependencyHold } from '../state/dependencies.ts'
 import { describeApprovals } from './approvals.ts'
 
 /** Why a finished run waits, in words; empty if nothing holds it. */

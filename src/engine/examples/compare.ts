@@ -80,10 +80,7 @@ export function glueFault(
   return isEcho ? 'it printed what was given' : null
 }
 
-/**
- * The result of each example. `isLast`: no further glue is written, so what looks like the glue's mistake counts as far as it says
- * something about the product.
- */
+/** The result of each example: `none` if the glue gave no value for it, since that shows nothing about the product. */
 export function compareExamples(
   examples: readonly OpenExample[],
   runs: readonly GlueRun[],

@@ -2,13 +2,13 @@
 // open only in this process, while it compares (docs/adr/0030-sealed-examples.md).
 
 import { messageOf } from '../../system/errors.ts'
-import { type StepContext, type StepResult, sessionBounds } from '../attempt-steps.ts'
-import { type AttemptIn, idOf } from '../model/attempt.ts'
+import { type AttemptIn, idOf, isChosen } from '../model/attempt.ts'
 import type { ExamplesAnswer, TriedAnswer } from '../model/event.ts'
 import type { Example, ExampleResult, Glue, GlueRun } from '../model/example.ts'
 import type { Story } from '../model/feature.ts'
-import type { CleanRoom, ExamplesTask, ExamplesWords, SealPort } from '../model/ports.ts'
+import type { CleanRoom, ExamplesTask, SealPort, Words } from '../model/ports.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
+import { type StepContext, type StepResult, sessionBounds } from '../state/step-context.ts'
 import { compareExamples, glueFault, type OpenExample, RUNS, shown } from './compare.ts'
 import { examplesOf, findContradiction, knownExamples, SHOWN_FROM, uncoveredCriteria } from './examples-of.ts'
 import { hideValues } from './hide-values.ts'
@@ -22,7 +22,7 @@ const MAX_GLUES = 2
 /** Writes the examples of a story. What people and criteria say needs no session. */
 export async function writeExamples(storyId: string, context: StepContext): Promise<StepResult> {
   const { state, ports } = context
-  const story = storyOf(context, storyId)
+  const story = storyWithId(context, storyId)
   const { seal } = ports
   const nothing = { kind: 'exampled' as const, storyId, usage: emptyUsage() }
   if (story === null || seal === undefined)
@@ -78,7 +78,7 @@ function openAll(examples: readonly Example[], seal: SealPort): Example[] {
 export async function tryExamples(attempt: AttemptIn<'gated'>, context: StepContext): Promise<StepResult> {
   const { ports } = context
   const { commit } = attempt.candidate
-  const story = storyOf(context, attempt.storyId)
+  const story = storyWithId(context, attempt.storyId)
   const { seal } = ports
   const given = story === null ? [] : examplesOf(story)
   const event = (answer: TriedAnswer, usage: Usage): StepResult => {
@@ -92,7 +92,7 @@ export async function tryExamples(attempt: AttemptIn<'gated'>, context: StepCont
       `${attempt.storyId}: ${given.length - examples.length} examples were sealed with another key, so they are not tried`,
     )
   if (examples.length === 0) return event(withoutTrial(given, 'it was sealed with another key'), emptyUsage())
-  if (attempt.chosen !== undefined) await ports.repository.checkOut(commit, null)
+  if (isChosen(attempt)) await ports.repository.checkOut(commit, null)
   let usage = emptyUsage()
   let message = ''
   let last: ExampleResult[] | null = null
@@ -195,18 +195,18 @@ async function ask(
   task: ExamplesTask,
   commit: string,
   { state, limits, ports, now }: StepContext,
-): Promise<{ answer: ExamplesWords; usage: Usage }> {
+): Promise<{ answer: Words; usage: Usage }> {
   const { agent, repository, signal } = ports
-  if (agent.examples === undefined)
+  if (agent.ask === undefined)
     return { answer: { kind: 'none', message: 'this agent writes no examples' }, usage: emptyUsage() }
   const view = await repository.openForJudge(state.base.sha, commit, [])
   try {
-    return await agent.examples(state, task, sessionBounds(state, limits, now), signal)
+    return await agent.ask(state, task, sessionBounds(state, limits, now), signal)
   } finally {
     await repository.restore(commit).finally(view.close)
   }
 }
 
-function storyOf({ state }: StepContext, storyId: string): Story | null {
+function storyWithId({ state }: StepContext, storyId: string): Story | null {
   return state.prd.userStories.find(({ id }) => id === storyId) ?? null
 }

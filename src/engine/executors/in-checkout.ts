@@ -3,7 +3,7 @@
 import type { Executor } from '../driver.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { Ports } from '../model/ports.ts'
-import { nextAttemptStep, nextRunStep } from '../parallel/parallel-steps.ts'
+import { nextAttemptStep, nextRunStep } from '../parallel-steps.ts'
 import { ResumedCandidates } from './resumed.ts'
 import { TreeOfCandidates } from './tree.ts'
 

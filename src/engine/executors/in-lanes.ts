@@ -8,8 +8,8 @@ import type { Limits } from '../model/limit-types.ts'
 import type { Lane, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import type { AttemptStep } from '../model/step.ts'
-import { nextAttemptStep, nextRunStep } from '../parallel/parallel-steps.ts'
 import { stateForStep } from '../parallel/state-for-step.ts'
+import { nextAttemptStep, nextRunStep } from '../parallel-steps.ts'
 import { ResumedCandidates } from './resumed.ts'
 
 export function inLanes(limits: Limits, ports: Ports): Executor {
@@ -86,7 +86,7 @@ class Lanes {
   }
 }
 
-/** For an attempt whose lane went with a killed run: there is nothing to look at, and the run's own checkout stays as it is. */
+/** For an attempt whose lane went with a killed run: there is nothing to inspect, and the run's own checkout stays unchanged. */
 function withoutLane(ports: Ports): Ports {
   const repository: Ports['repository'] = {
     ...ports.repository,

@@ -4,8 +4,8 @@ import type { Executor } from '../driver.ts'
 import { idOf } from '../model/attempt.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { Ports } from '../model/ports.ts'
-import { nextWorkerStep } from '../parallel/parallel-steps.ts'
 import { stateForStep } from '../parallel/state-for-step.ts'
+import { nextWorkerStep } from '../parallel-steps.ts'
 import { TreeOfCandidates } from './tree.ts'
 
 export type Worker = {

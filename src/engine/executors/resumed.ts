@@ -1,6 +1,6 @@
 // Candidates of a killed run: people are asked before their gates run, since they may have skipped or changed a story meanwhile.
 
-import { isStillWanted } from '../lost-attempts.ts'
+import { isStillWanted } from '../attempts/lost-attempts.ts'
 import { hasCandidate, idOf } from '../model/attempt.ts'
 import type { Event } from '../model/event.ts'
 import type { State } from '../model/state.ts'

@@ -3,7 +3,7 @@ import type { Verdict } from '../model/event.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { GateRun } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
-import { redGateReason } from '../state-updates.ts'
+import { redGateReason } from '../state/state-updates.ts'
 
 /** Runs gates on a commit in the clean room. */
 export type RunAt = (commit: string, only: readonly string[]) => Promise<readonly GateResult[]>
@@ -53,7 +53,7 @@ export async function blame(
     if (state.baseline !== 'green') return reset(last, `${words} on the whole`)
     return {
       kind: 'refused',
-      message: `${words} in a clean clone, also at the fork point; in the checkout it passed there`,
+      message: `${words} in a clean clone, even at the fork point, although it passed at the fork point in the checkout`,
       fix: NOT_IN_A_CLONE,
     }
   }

@@ -1,11 +1,12 @@
 // A judge refuses a story with a counterexample, which runs in a clean room. A refusal in words can cost a story one attempt.
-import type { StepContext } from '../attempt-steps.ts'
+
 import { type Counterexample, counterexampleName, type Weighed } from '../model/counterexample.ts'
 import type { Verdict } from '../model/event.ts'
 import { CANCELLED, type GateResult } from '../model/gate.ts'
 import type { JudgeTask } from '../model/ports.ts'
 import { oneLine } from '../model/text.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
+import type { StepContext } from '../state/step-context.ts'
 import { openRoom } from './final-gates.ts'
 import { newGateRun, runGatesOn } from './gate-run.ts'
 
@@ -100,7 +101,7 @@ async function runCounterexample(
   return results.find((one) => one.name === name)
 }
 
-/** A counterexample may be wrong itself. A second judge who is asked once, and gives no answer, leaves the refusal as it is. */
+/** A counterexample may be wrong itself, so a second judge is asked once. Without an answer the refusal stays. */
 async function secondOpinion(
   found: Extract<Found, { kind: 'red' }>,
   ask: AskSecond,

@@ -19,9 +19,9 @@ export type EvidenceFacts = {
   tests: TestNames
   /** The tests that fail without the change of this story. */
   provedBy(storyId: string): readonly string[]
-  /** That line of the commit that was judged, the empty text for a file without a line; null if the file or the line does not exist. */
+  /** That line of the judged commit, or an empty text if `line` is null. Null if the file or the line does not exist. */
   lineAt(path: string, line: number | null): Promise<string | null>
-  /** Whether the feature wrote that line, or a line of the file; null if that is not known. */
+  /** Whether the feature wrote that line, or any line of the file if `line` is null. Null if that is not known. */
   isChanged(path: string, line: number | null): Promise<boolean | null>
 }
 
@@ -56,10 +56,13 @@ export async function checkEvidence(
   if (missing.length === 0) return checkLevels(stories, evidence, facts)
   if (total > MAX_CRITERIA && !isRequired) return { kind: 'verified', evidence }
   const unnamed = criteriaWithout(stories, named)
-  if (unnamed.length > 0) return resetFor(unnamed, (which) => `nothing was named that shows ${which}`)
+  if (unnamed.length > 0) return resetFor(unnamed, (which) => `the judge named no evidence for ${which}`)
   const notFound = named.filter((one) => !found.some(({ shown }) => shown === one.shown))
   const first = oneLine(notFound[0]?.shown ?? '', 160)
-  return { kind: 'none', message: `what was named for ${formatFirst(missing)} is not there: ${first}` }
+  return {
+    kind: 'none',
+    message: `the evidence that the judge named for ${formatFirst(missing)} was not found: ${first}`,
+  }
 }
 
 type Criterion = { id: string; text: string }
@@ -188,7 +191,7 @@ function levelOfTests(found: readonly string[], storyId: string, { provedBy }: E
   return proof === undefined ? { level: 'tested', test: first } : { level: 'proved', test: proof }
 }
 
-/** The most words of a path that has spaces. */
+/** The maximum number of words of a path that has spaces. */
 const MAX_WORDS = 6
 const MAX_LINE = 160
 

@@ -1,6 +1,5 @@
 // The gates of the final verification, in a clean room and once more with the earlier tests. A red gate is blamed on a story.
 
-import type { StepContext } from '../attempt-steps.ts'
 import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
 import { furtherName, type GateResult, gateFindings } from '../model/gate.ts'
@@ -8,9 +7,12 @@ import type { RevertedStory } from '../model/joined-branch.ts'
 import type { CleanRoom, Expectation, GateRun, Ports } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { emptyUsage, type Usage } from '../model/usage.ts'
-import { redGate, redGateReason } from '../state-updates.ts'
+import { redGate, redGateReason } from '../state/state-updates.ts'
+import type { StepContext } from '../state/step-context.ts'
+import { runAtBase } from './base-run.ts'
 import { blame, firstRed } from './blame.ts'
 import { runGatesAsItWas } from './further-runs.ts'
+import { atForkPoint } from './gate-memory.ts'
 import { newGateRun, runGatesOn } from './gate-run.ts'
 import { inCleanClone } from './needed-files.ts'
 import { openLazily, reusableResults } from './reuse.ts'
@@ -35,8 +37,9 @@ export async function runFinalGates(
   const { state, limits, ports } = context
   const what = `verify-${state.prd.run.iterations}-${state.verification.sessions + 1}`
   const whole = newGateRun(state, { of: 'whole', stories: passed, what, from: state.base.sha })
-  const run = ports.openCleanRoom === null ? whole : inCleanClone(whole)
   await using room = openLazily(() => openRoom(context))
+  const compared = await withForkPoint(whole, context, room)
+  const run = ports.openCleanRoom === null ? compared : inCleanClone(compared)
   const finalRun = { ...context, passed, run, room, ask }
   const gates = await runOrReuse(finalRun)
   const red = redGate(gates)
@@ -46,6 +49,17 @@ export async function runFinalGates(
   if (limits.weakenedTests === 'off') return { gates, verdict: null, usage: emptyUsage() }
   // Awaited here, so that the room exists until it is done.
   return await checkWeakened(gates, finalRun)
+}
+
+/** The run with what gates did at the fork point that ran for no story, if the feature changed checks that were there before. */
+async function withForkPoint(run: GateRun, context: StepContext, room: CleanRoom): Promise<GateRun> {
+  const { gates, repository } = context.ports
+  const isKnown = (name: string) => Object.hasOwn(run.baseline, name)
+  if ((gates.names?.(run) ?? []).every(isKnown)) return run
+  const earlier = await repository.asItWas(run.from, run.commit, { fork: run.from })
+  if (earlier?.touchesBase !== true) return run
+  const found = await runAtBase(run, context, room)
+  return { ...run, baseline: { ...run.baseline, ...atForkPoint(found) } }
 }
 
 /** For earlier commits, in which tests that failed on the base are not fixed yet. */
@@ -97,9 +111,11 @@ async function checkWeakened(green: GateResult[], finalRun: FinalRun): Promise<F
   const history = await ports.repository.history(state)
   const expectedPaths = passed.flatMap(({ id }) => state.records[id]?.expected ?? [])
   const but = [...expectedPaths, ...history.flatMap(({ paths }) => paths)]
-  // Only gates that were green at the fork point: with the files of the fork point others were red before.
-  const atFork = green.filter(({ name }) => run.baseline[name]?.atFork === true)
-  const { results, paths } = await runGatesAsItWas(run, atFork, { fork: state.base.sha, but }, ports, room)
+  // Gates that were red at the fork point say nothing: with its files they are still red.
+  const others = green.filter(({ name }) => run.baseline[name]?.atFork !== false)
+  const ran = await runGatesAsItWas(run, others, { fork: state.base.sha, but }, ports, room)
+  const { paths } = ran
+  const results = await withoutRedAtFork(ran.results, others, finalRun)
   const gates = [...green, ...results]
   const [finding] = gateFindings(gates)
   if (finding === undefined || limits.weakenedTests === 'warn')
@@ -118,6 +134,24 @@ async function checkWeakened(green: GateResult[], finalRun: FinalRun): Promise<F
     red ?? firstWithFinding(gates),
   )
   return { gates, verdict, usage }
+}
+
+/** Without the findings of gates that first ran for a later story, and that are red at the fork point. They run there only for this. */
+async function withoutRedAtFork(
+  results: GateResult[],
+  first: readonly GateResult[],
+  finalRun: FinalRun,
+): Promise<GateResult[]> {
+  const { state, run } = finalRun
+  const found = results.filter((one) => gateFindings([one]).length > 0)
+  const unknown = first
+    .filter(({ name }) => run.baseline[name]?.atFork === undefined)
+    .filter(({ name }) => found.some((one) => one.name === furtherName(name, 'checks')))
+    .map(({ name }) => name)
+  if (unknown.length === 0) return results
+  const there = await runAt(finalRun, state.base.sha, unknown)
+  const red = unknown.filter((name) => there.find((one) => one.name === name)?.ok !== true)
+  return results.filter((one) => !red.some((name) => one.name === furtherName(name, 'checks')))
 }
 
 /** Finds the story of the first commit on which the gate is red with the earlier version of these files. */
@@ -172,8 +206,8 @@ export async function openRoom({ state, ports }: StepContext): Promise<CleanRoom
 }
 
 /**
- * The story that broke a gate which is red after a join with people's commits. (A gate with `when` may not have run for the story.)
- * Null if Ralph's own head is green, if the fork point is red as well, or if no commit is to blame.
+ * The story that broke a gate which is red after a join with people's commits. A gate with `when` may not have run for that story.
+ * Null if Ralph's own head is green, if the fork point is red as well, or if no commit turned the gate red.
  */
 export async function findBreakingStory(
   red: GateResult,

@@ -33,16 +33,17 @@ export async function runGatesAsItWas(
   const { baseline, also = [] } = run
   const earlier = await repository.asItWas(run.from, run.commit, which)
   if (earlier === null) return { results: [], paths: [] }
-  if (earlier.commit === run.from) return { results: resultsAtBase(run, first), paths: earlier.paths }
+  if (earlier.commit === run.from)
+    return { results: resultsAtBase(run, first, earlier), paths: earlier.paths }
   // A gate that the story has to make green was red when the story began.
-  const isComparable = (name: string) => !also.includes(name) && saysSomething(baseline[name], earlier)
   const only = inTree(first)
-    .filter(({ name, ok }) => ok && isComparable(name))
+    .filter((one) => one.ok && !also.includes(one.name) && saysSomething(baseline[one.name], one, earlier))
     .map(({ name }) => name)
   if (only.length === 0 || signal.aborted) return { results: [], paths: [] }
   const runOn = async ({ commit, paths }: EarlierTree) => {
     const again = { ...run, commit, only, further: 'checks' as const, what: `${run.what}-as-it-was` }
-    const results = await runFurther(again, place, signal)
+    const all = await runFurther(again, place, signal)
+    const results = all.filter((one) => !isRedWithoutTests(one, baseline))
     return { results: results.map((one) => withPaths(withSkips(one, first), paths)), paths }
   }
   try {
@@ -66,22 +67,41 @@ function inTree(results: readonly GateResult[]): GateResult[] {
   return results.filter(({ name }) => name !== BROWSER_GATE)
 }
 
-/** If only checks changed, the tree with the earlier ones is the base, whose results are known. Those with a finding. */
-function resultsAtBase({ baseline }: GateRun, first: readonly GateResult[]): GateResult[] {
+/** If only checks changed, the tree with the earlier ones is the base, whose results are known. Those that are red or have a finding. */
+function resultsAtBase(
+  { baseline, also = [] }: GateRun,
+  first: readonly GateResult[],
+  { paths, touchesBase }: EarlierTree,
+): GateResult[] {
   return first.flatMap(({ name, ok }) => {
     const before = baseline[name]
-    if (!ok || before?.tests === undefined || before.red === true) return []
+    const isRed = before?.red === true
+    if (!ok || before?.tests === undefined) return []
+    // No product was changed, so a test that was red is green only because of a change to the checks.
+    if (isRed && (!touchesBase || before.tests.failed === 0 || also.includes(name))) return []
     const checks = { name: furtherName(name, 'checks'), further: 'checks' as const, advisory: true }
-    const atBase = { ...checks, ok, ms: 0, ended: 'as at the base', output: '', tests: before.tests }
-    const result = withSkips(atBase, first)
-    return result.findings === undefined ? [] : [result]
+    const output = isRed ? (before.failing ?? []).map((test) => `failed: ${test}`).join('\n') : ''
+    const atBase = { ...checks, ok: !isRed, ms: 0, ended: 'as at the base', output, tests: before.tests }
+    const result = withPaths(withSkips(atBase, first), paths)
+    return isRed || result.findings !== undefined ? [result] : []
   })
 }
 
-/** Whether a red result says that the change weakened something: the gate was green, or counted tests that the change touched. */
-function saysSomething(before: GateBaseline | undefined, { touchesBase }: EarlierTree): boolean {
+/** Whether a red result shows a weakened check. A gate that was red before needs tests, of which the change touched earlier files. */
+function saysSomething(
+  before: GateBaseline | undefined,
+  now: GateResult,
+  { touchesBase }: EarlierTree,
+): boolean {
   if (before === undefined) return false
-  return before.red !== true || (touchesBase && testsRun(before.tests) > 0)
+  return before.red !== true || (touchesBase && testsRun(before.tests) + testsRun(now.tests) > 0)
+}
+
+/** A gate that ran no test at the base, and runs none with the checks as they were. It does not compile there, as before. */
+function isRedWithoutTests({ name, ok, tests }: GateResult, baseline: GateRun['baseline']): boolean {
+  const isSame = (one: string) => furtherName(one, 'checks') === name
+  const [, before] = Object.entries(baseline).find(([one]) => isSame(one)) ?? []
+  return !ok && before?.red === true && testsRun(before.tests) + testsRun(tests) === 0
 }
 
 /**
@@ -169,7 +189,7 @@ async function proofsFrom(
   }
 }
 
-/** How many tests fail without the product, or do not even run; left out where the gate does not count them then. */
+/** How many tests fail without the product, or do not even run; left out if the gate does not count them then. */
 function proofOf(now: GateResult['tests'], without: GateResult['tests']): Proof {
   if (now === undefined || without === undefined) return {}
   const tests = Math.max(without.failed, now.passed - without.passed)
@@ -184,7 +204,8 @@ function withTestNames(proof: Proof, names: readonly string[]): Proof {
 const HANG_TIMES = 3
 const HANG_MS = 30_000
 
-async function runFurther(run: GateRun, place: Place, signal: AbortSignal): Promise<GateResult[]> {
+/** Runs gates on another tree than the change: see `GateRun.further`. The tree stays. */
+export async function runFurther(run: GateRun, place: Place, signal: AbortSignal): Promise<GateResult[]> {
   await place.restore(run.commit)
   await place.ignored.forGatesAgain()
   const prepared = await place.gates.prepare(run.commit, signal, run.what)

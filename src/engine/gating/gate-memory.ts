@@ -1,15 +1,23 @@
 // The baseline, and what the state keeps of gate runs to compare later runs with. Pure.
 
 import { excerpt } from '../../system/excerpt.ts'
+import type { AttemptIn } from '../model/attempt.ts'
 import { isCounterexample } from '../model/counterexample.ts'
 import type { EventOf } from '../model/event.ts'
-import { type GateBaseline, type GateResult, type KnownRed, remarksOf, testsRun } from '../model/gate.ts'
+import {
+  type GateBaseline,
+  type GateBaselines,
+  type GateResult,
+  type KnownRed,
+  remarksOf,
+  testsRun,
+} from '../model/gate.ts'
 import { OUTPUT_BYTES } from '../model/gate-output.ts'
 import type { Limits } from '../model/limit-types.ts'
 import { CANNOT_START, NOT_READY, PORT_TAKEN } from '../model/service.ts'
 import type { State } from '../model/state.ts'
-import { picturesIn } from '../screenshots.ts'
-import { haltWithError, redGate, redService } from '../state-updates.ts'
+import { picturesIn } from '../state/screenshots.ts'
+import { haltWithError, redGate, redService } from '../state/state-updates.ts'
 
 export function baselined(state: State, { gates }: EventOf<'baselined'>, limits: Limits): State {
   const red = limits.baseline ? redGate(gates) : undefined
@@ -18,10 +26,7 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>, limits:
   if (red === undefined) {
     const isGreen = redGate(gates) === undefined
     const baseline = isGreen ? ('green' as const) : ('recorded' as const)
-    const green = recordFirstRuns({ ...withPages, baseline, baselineGates: {} }, gates)
-    const known = Object.entries(green.baselineGates ?? {})
-    const atFork = known.map(([name, one]) => [name, { ...one, atFork: true as const }])
-    return { ...green, baselineGates: { ...Object.fromEntries(atFork), ...redAtBase(gates) } }
+    return { ...withPages, baseline, baselineGates: atForkPoint(baselinesOf(gates)) }
   }
   const output = `its output:\n${excerpt(red.output, OUTPUT_BYTES.error)}`
   const service = redService(gates)
@@ -39,6 +44,32 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>, limits:
     `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,
     `fix ${state.base.branch} first, ${OR_BASELINE_OFF}; ${output}`,
   )
+}
+
+/** What later runs are compared with, from the first run of these gates on a commit before any change to it. */
+export function baselinesOf(gates: readonly GateResult[]): GateBaselines {
+  return { ...firstRuns({}, gates), ...redAtBase(gates) }
+}
+
+/** The same, of runs on the commit that the feature started from. */
+export function atForkPoint(found: GateBaselines): Record<string, GateBaseline> {
+  const entries = Object.entries(found)
+  return Object.fromEntries(entries.map(([name, one]) => [name, { ...one, atFork: one.red !== true }]))
+}
+
+/**
+ * The state with what gates did on the base of an attempt. Behind others in the train that base has not landed and may never do, so then
+ * nothing is kept.
+ */
+export function recordBaseRuns(
+  state: State,
+  { train, base }: Pick<AttemptIn<'guarded'>, 'train' | 'base'>,
+  found: GateBaselines = {},
+): State {
+  const { baselineGates: known = {}, green } = state
+  const isNew = Object.keys(found).some((name) => !Object.hasOwn(known, name))
+  if (!isNew || (train !== undefined && base !== green)) return state
+  return { ...state, baselineGates: { ...found, ...known } }
 }
 
 /** What red gates did before the change, so that it shows which tests a story makes green, and whether it removes some. */
@@ -96,7 +127,12 @@ export function gatesBeforeJudge({ verification: { gated }, green }: State): Gat
 /** Records time and tests of each gate's first green run, on the base or later. */
 export function recordFirstRuns(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
-  const green = gates.filter((one) => one.ok && one.further === undefined && !isCounterexample(one))
+  const first = firstRuns(known, gates)
+  return Object.keys(first).length === 0 ? state : { ...state, baselineGates: { ...known, ...first } }
+}
+
+function firstRuns(known: GateBaselines, gates: readonly GateResult[]): Record<string, GateBaseline> {
+  const green = gates.filter((one) => one.ok && (one.further ?? 'base') === 'base' && !isCounterexample(one))
   const entries = green.flatMap(({ name, ms, tests, alone, needIgnored, knownRed }) => {
     const before = Object.hasOwn(known, name) ? known[name] : undefined
     if (before !== undefined && (alone === undefined || before.alone === true)) return []
@@ -108,8 +144,7 @@ export function recordFirstRuns(state: State, gates: readonly GateResult[]): Sta
     }
     return [[name, { ...first, ...(alone === undefined ? {} : { alone }) }] as const]
   })
-  if (entries.length === 0) return state
-  return { ...state, baselineGates: { ...known, ...Object.fromEntries(entries) } }
+  return Object.fromEntries(entries)
 }
 
 /** The base's record of a gate after a story passed: failed tests that no longer fail are fixed. */
@@ -120,8 +155,8 @@ function withFixed(before: GateBaseline, now: KnownRed | undefined): GateBaselin
 }
 
 /**
- * Updates the test counts after each pass, so that a story that adds tests does not hide a later one that removes as many, and which
- * of the base's failed tests are fixed.
+ * Updates the test counts after each pass, so that a story that adds tests does not hide a later one that removes as many. It also
+ * records which of the base's failed tests are fixed.
  */
 export function updateTestCounts(state: State, gates: readonly GateResult[]): State {
   const known = state.baselineGates ?? {}
@@ -129,7 +164,11 @@ export function updateTestCounts(state: State, gates: readonly GateResult[]): St
     const first = known[name]
     if (!ok || first === undefined) return []
     // From now on a story is expected to keep it green.
-    if (first.red === true) return [[name, { ms, ...(tests === undefined ? {} : { tests }) }] as const]
+    if (first.red === true) {
+      const { atFork } = first
+      const at = atFork === undefined ? {} : { atFork }
+      return [[name, { ms, ...at, ...(tests === undefined ? {} : { tests }) }] as const]
+    }
     const before = withFixed(first, knownRed)
     if (tests === undefined) return before === first ? [] : [[name, before] as const]
     // A clean clone, in which the last story's gates run, has fewer tests although nothing was removed.

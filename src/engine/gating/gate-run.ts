@@ -1,6 +1,7 @@
 // Runs gates on a checked-out commit.
 
 import { displayPath } from '../../system/path-text.ts'
+import type { BranchEdit } from '../model/branch-edit.ts'
 import type { GateResult } from '../model/gate.ts'
 import type {
   CleanRoom,
@@ -11,7 +12,7 @@ import type {
   RepositoryPort,
 } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
-import { greenPages } from '../screenshots.ts'
+import { greenPages } from '../state/screenshots.ts'
 
 /** A gate run with defaults: all gates, on the green commit. */
 export function newGateRun(state: State, run: Partial<GateRun> & Pick<GateRun, 'of'>): GateRun {
@@ -29,10 +30,15 @@ export function gatesOfStory({ prd, records }: Pick<State, 'prd' | 'records'>, s
   return { of: 'story' as const, stories, tags, ...owed }
 }
 
-/** Which gates people's commits need: those for the stories that have passed. */
-export function gatesOfJoin({ prd }: Pick<State, 'prd'>) {
-  const stories = prd.userStories.filter((story) => story.passes)
+/** Which gates people's commits need: those for the stories that have passed. `dropped`: ids of stories whose commits are reverted. */
+export function gatesOfJoin({ prd }: Pick<State, 'prd'>, dropped: readonly string[] = []) {
+  const stories = prd.userStories.filter(({ id, passes }) => passes && !dropped.includes(id))
   return { of: 'join' as const, stories, tags: stories.flatMap((story) => story.tags) }
+}
+
+/** Which gates an edit of the branch needs: those for the passed stories that stay on it. */
+export function gatesOfEdit(state: Pick<State, 'prd'>, edit: BranchEdit) {
+  return gatesOfJoin(state, edit.kind === 'drop' ? edit.stories : [])
 }
 
 /** Prepares the checked-out commit, runs its gates, and discards what they wrote into tracked files. */

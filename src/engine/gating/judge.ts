@@ -1,6 +1,5 @@
 // Judges are fresh sessions. They decide what gates cannot: on the finished work, a story without a change, or changed tests.
 
-import { type StepContext, sessionBounds } from '../attempt-steps.ts'
 import type { Weighed } from '../model/counterexample.ts'
 import type { Verdict } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
@@ -10,7 +9,8 @@ import type { Expectation, JudgeTask, RepositoryPort } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { addUsage, emptyUsage, type Usage } from '../model/usage.ts'
 import { inScope } from '../prd/select.ts'
-import { pictureName, picturePath, picturesForJudge } from '../screenshots.ts'
+import { pictureName, picturePath, picturesForJudge } from '../state/screenshots.ts'
+import { type StepContext, sessionBounds } from '../state/step-context.ts'
 import { canWeigh, weighRefusal } from './counterexamples.ts'
 import { checkEvidence, type EvidenceFacts } from './criterion-evidence.ts'
 import { type FinalGates, runFinalGates } from './final-gates.ts'

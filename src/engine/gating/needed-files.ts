@@ -1,10 +1,10 @@
-// What gates need of the files that git ignores: the baseline is compared with a run in a clean clone of the fork point, before the
-// first paid session.
+// Finds out whether gates need files that git ignores. Before the first paid session, the baseline is compared with a run in a clean
+// clone of the fork point.
 import { displayPath } from '../../system/path-text.ts'
-import type { StepContext, StepResult } from '../attempt-steps.ts'
 import { type GateResult, testsRun } from '../model/gate.ts'
 import type { GateRun } from '../model/ports.ts'
-import { redGate, redGateReason } from '../state-updates.ts'
+import { redGate, redGateReason } from '../state/state-updates.ts'
+import type { StepContext, StepResult } from '../state/step-context.ts'
 import { NOT_IN_A_CLONE } from './blame.ts'
 import { runGatesOn } from './gate-run.ts'
 

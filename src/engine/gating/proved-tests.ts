@@ -2,12 +2,12 @@
 import type { GateResult, TestNames } from '../model/gate.ts'
 import type { State } from '../model/state.ts'
 
-/** The most names of a gate that a story keeps. */
+/** The maximum number of test names that a story keeps for a gate. */
 const MAX_PROVED = 100
 
 /**
- * The tests that pass with the change and fail without its product. `old`: the run with the checks as they were. A test that only does not
- * run without the product counts if it is new: where a package does not compile, none of its old tests run either.
+ * The tests that pass with the change and fail without its product. `old`: the run with the checks as they were. A test that does not run
+ * without the product counts only if it is new. If a package does not compile, its old tests do not run either.
  */
 export function testsThatNeed(
   now: GateResult,

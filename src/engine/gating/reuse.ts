@@ -2,13 +2,13 @@
 // verification. docs/adr/0017-a-green-gate-counts-once.md says what is trusted, and why.
 
 import { messageOf } from '../../system/errors.ts'
-import type { StepContext } from '../attempt-steps.ts'
-import type { AttemptIn } from '../model/attempt.ts'
+import { type AttemptIn, isInLane } from '../model/attempt.ts'
 import type { GateResult } from '../model/gate.ts'
 import type { Limits } from '../model/limit-types.ts'
 import type { CleanRoom, GateRun } from '../model/ports.ts'
 import type { State } from '../model/state.ts'
 import { remaining } from '../prd/select.ts'
+import type { StepContext } from '../state/step-context.ts'
 
 /** Milliseconds. An older result is not reused, as programs of the machine may have changed. */
 const MAX_AGE_MS = 24 * 3_600_000
@@ -17,15 +17,15 @@ const MAX_AGE_MS = 24 * 3_600_000
 export function isLastStory(
   state: State,
   limits: Limits,
-  { storyId, number, inLane }: Pick<AttemptIn<'guarded'>, 'storyId' | 'number' | 'inLane'>,
+  { storyId, number, runner }: Pick<AttemptIn<'guarded'>, 'storyId' | 'number' | 'runner'>,
 ): boolean {
   const others = remaining(state.prd, state.control.scope).filter(({ id }) => id !== storyId)
-  return limits.finalVerification && inLane === undefined && number === 1 && others.length === 0
+  return limits.finalVerification && runner.at === 'checkout' && number === 1 && others.length === 0
 }
 
 /**
- * Opens a clean room for the gates of the last story, whose results then also count for the final verification, and for a candidate of
- * a killed run, whose checkout may have ignored files of that run's session. Null for others.
+ * Opens a clean room for the gates of the last story, since their results also count for the final verification. A candidate of a killed
+ * run gets one as well: the checkout may have ignored files of that run's session. Null for other attempts.
  */
 export async function openLastStoryRoom(
   attempt: AttemptIn<'guarded'>,
@@ -33,7 +33,7 @@ export async function openLastStoryRoom(
 ): Promise<CleanRoom | null> {
   const { openCleanRoom, gates } = ports
   const { commit } = attempt.candidate
-  const isResumed = attempt.resumed === true && attempt.inLane !== true
+  const isResumed = attempt.resumed === true && !isInLane(attempt)
   if (openCleanRoom === null || !(isResumed || isLastStory(state, limits, attempt))) return null
   if (!isResumed) {
     const keys = Object.values((await gates.keys?.(commit, state.base.sha)) ?? {})

@@ -16,8 +16,8 @@ export type AgentEvent =
   | { kind: 'step'; text: string; agent: string | null }
 
 /**
- * What a session used. `calls` counts sessions (1 for one that was started), `inputTokens` is everything sent,
- * `cachedTokens` the part of it that came from the vendor's cache, `turns` the vendor's own count. Times in seconds.
+ * What a session used; times are in seconds. `calls` counts sessions (1 for one that was started). `inputTokens` is everything sent,
+ * and `cachedTokens` the part of it that came from the vendor's cache. `turns` is the vendor's own count.
  */
 export type Usage = {
   calls: number

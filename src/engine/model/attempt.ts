@@ -91,14 +91,32 @@ export const Reservation = z.object({
   isShare: z.exactOptional(z.literal(true)),
 })
 
+/** The place and the worker of an attempt. */
+export type Runner = z.infer<typeof Runner>
+export const Runner = z.discriminatedUnion('at', [
+  /** In the run's checkout, as the only attempt in work. */
+  z.object({ at: z.literal('checkout') }),
+  /**
+   * In its own work tree, in parallel with other attempts. `worker`: the worker of a wave that works on it; left out: any worker may
+   * continue with its candidate.
+   */
+  z.object({ at: z.literal('lane'), worker: z.exactOptional(z.string()) }),
+])
+
+/** Its part in a contest between several candidates for the story. `slot`: which of them it makes, from 1 on. */
+const ContestPart = z.discriminatedUnion('stage', [
+  /** Not chosen, at least not yet. `ordinal`: the number of the story's sessions so far. */
+  z.object({ stage: z.literal('open'), slot: z.number(), ordinal: z.number() }),
+  /** The chosen one. The sessions of all candidates are charged already. */
+  z.object({ stage: z.literal('chosen'), slot: z.number() }),
+])
+
 const Reserved = z.object({
   storyId: z.string(),
-  /** Which of several candidates for the story it makes, from 1 on; left out if there is only one. */
-  slot: z.exactOptional(z.number()),
+  /** Left out if the story has one candidate only. */
+  contest: z.exactOptional(ContestPart),
   /** 1-based, counted by story. Candidates for the same choice have the same number. */
   number: z.number(),
-  /** The number of the story's sessions so far, if several sessions make candidates. */
-  ordinal: z.exactOptional(z.number()),
   iteration: z.number(),
   agent: z.enum(['first', 'fallback']),
   /** The model of the ladder that it works with; left out without a ladder. */
@@ -111,22 +129,22 @@ const Reserved = z.object({
   reserved: Reservation,
   /** A person asked to begin again: its work is discarded, like the saved work that it is based on. */
   unwanted: z.boolean(),
-  /** It runs in its own work tree, in parallel with other attempts. */
-  inLane: z.exactOptional(z.literal(true)),
-  /** The worker of a wave that works on it; left out: any worker may continue with its candidate. */
-  worker: z.exactOptional(z.string()),
-  /** The slot of the chosen candidate. The sessions of all candidates are charged already. */
-  chosen: z.exactOptional(z.number()),
+  runner: Runner,
   phase: z.literal('reserved'),
 })
 const Worked = z.extend(Reserved, { phase: z.literal('worked'), session: Session })
 const Guarded = z.extend(Worked, {
   phase: z.literal('guarded'),
   candidate: Candidate,
-  /** Its place in the train, in which candidates land. Left out if stories are worked on one after the other. */
-  place: z.exactOptional(z.number()),
-  /** Its gates were red while a candidate before it had not landed yet, so that either of the two may be the cause. */
-  redBehind: z.exactOptional(z.literal(true)),
+  /** Left out if stories are worked on one after the other, and for one of several candidates. */
+  train: z.exactOptional(
+    z.object({
+      /** Candidates land in the order of their places. */
+      place: z.number(),
+      /** Its gates were red while a candidate before it had not landed yet, so that either of the two may be the cause. */
+      isRedBehind: z.boolean(),
+    }),
+  ),
   /** How often it was rebased and gated again. */
   rebased: z.exactOptional(z.number()),
   /** Its session ended in a run that was killed. In the checkout, files that git ignores may be that session's. */
@@ -151,10 +169,6 @@ const Failed = z.extend(Worked, {
   tried: z.exactOptional(z.array(ExampleResult)),
 })
 
-/** One of several candidates that is done: its gates are green, or it failed. It enters the contest. */
-export type CandidateDone = z.infer<typeof CandidateDone>
-export const CandidateDone = z.discriminatedUnion('phase', [Gated, Failed])
-
 /** An iteration in work. It is saved before the agent starts, so that a crash cannot hide its cost. */
 export type Attempt = z.infer<typeof Attempt>
 export const Attempt = z.discriminatedUnion('phase', [
@@ -177,16 +191,48 @@ export const Attempt = z.discriminatedUnion('phase', [
   }),
 ])
 
-/** Identifies an attempt among those in work at the same time. */
-export type AttemptId = { storyId: string; slot?: number }
+/** Identifies an attempt among those in work at the same time. `slot`: of one of several candidates. An attempt is not an id: `idOf`. */
+export type AttemptId = { storyId: string; slot?: number; contest?: never }
 
-export function idOf({ storyId, slot }: AttemptId): AttemptId {
+export function idOf(of: AttemptId | Attempt): AttemptId {
+  const { storyId } = of
+  const slot = 'slot' in of ? of.slot : of.contest && slotOf({ contest: of.contest })
   return slot === undefined ? { storyId } : { storyId, slot }
 }
 
 /** The attempt's key in the state: the story's id, which has no `#`, and the slot. */
-export function attemptKey({ storyId, slot }: AttemptId): string {
+export function attemptKey(of: AttemptId | Attempt): string {
+  const { storyId, slot } = idOf(of)
   return slot === undefined ? storyId : `${storyId}#${slot}`
+}
+
+/** The slot of an attempt in an open contest. */
+export function slotOf({ contest }: Pick<Attempt, 'contest'>): number | undefined {
+  return contest?.stage === 'open' ? contest.slot : undefined
+}
+
+/** Whether it is the chosen one of several candidates. */
+export function isChosen({ contest }: Pick<Attempt, 'contest'>): boolean {
+  return contest?.stage === 'chosen'
+}
+
+/** Whether it runs in parallel with other attempts. */
+export function isInLane({ runner }: Pick<Attempt, 'runner'>): boolean {
+  return runner.at === 'lane'
+}
+
+/** Candidates land in the order of their places. */
+export function placeOf({ train }: Pick<AttemptWithCandidate, 'train'>): number {
+  return train?.place ?? 0
+}
+
+export function assignedWorker({ runner }: Pick<Attempt, 'runner'>): string | undefined {
+  return runner.at === 'lane' ? runner.worker : undefined
+}
+
+/** The attempt without its worker. */
+export function withoutWorker<A extends Attempt>(attempt: A): A {
+  return { ...attempt, runner: { at: attempt.runner.at } }
 }
 
 export type AttemptIn<P extends Attempt['phase']> = Extract<Attempt, { phase: P }>
@@ -196,17 +242,24 @@ type PhaseRow = {
   hasCandidate: boolean
   /** The gates are green on its candidate. A judge may still have to agree (`needsJudge`). */
   isGreen: boolean
+  /** It may still pass, and people who stop the run have it returned. Otherwise its own next step ends it. */
+  isInWork: boolean
+  /** A guard, gate or judge may reject what its session did. */
+  canBeRejected: boolean
+  /** One of several candidates is done in this phase, and enters the contest. */
+  entersContest: boolean
 }
 
 /** Phases are compared by this table, so that a new phase does not compile before it has a row. */
+// biome-ignore format: a line for each phase
 const PHASES = {
-  reserved: { hasCandidate: false, isGreen: false },
-  worked: { hasCandidate: false, isGreen: false },
-  guarded: { hasCandidate: true, isGreen: false },
-  gated: { hasCandidate: true, isGreen: true },
-  judged: { hasCandidate: true, isGreen: true },
-  failed: { hasCandidate: false, isGreen: false },
-  returned: { hasCandidate: false, isGreen: false },
+  reserved: { hasCandidate: false, isGreen: false, isInWork: true,  canBeRejected: false, entersContest: false },
+  worked:   { hasCandidate: false, isGreen: false, isInWork: true,  canBeRejected: true,  entersContest: false },
+  guarded:  { hasCandidate: true,  isGreen: false, isInWork: true,  canBeRejected: true,  entersContest: false },
+  gated:    { hasCandidate: true,  isGreen: true,  isInWork: true,  canBeRejected: true,  entersContest: true },
+  judged:   { hasCandidate: true,  isGreen: true,  isInWork: true,  canBeRejected: false, entersContest: false },
+  failed:   { hasCandidate: false, isGreen: false, isInWork: false, canBeRejected: false, entersContest: true },
+  returned: { hasCandidate: false, isGreen: false, isInWork: false, canBeRejected: false, entersContest: false },
 } as const satisfies Record<Attempt['phase'], PhaseRow>
 
 /** The phases whose row says yes in this column. */
@@ -216,6 +269,11 @@ type PhaseWith<Column extends keyof PhaseRow> = {
 
 export type AttemptWithCandidate = AttemptIn<PhaseWith<'hasCandidate'>>
 export type GreenAttempt = AttemptIn<PhaseWith<'isGreen'>>
+export type RejectableAttempt = AttemptIn<PhaseWith<'canBeRejected'>>
+
+/** One of several candidates that is done: its gates are green, or it failed. */
+export type CandidateDone = AttemptIn<PhaseWith<'entersContest'>>
+export const CandidateDone: z.ZodMiniType<CandidateDone> = z.discriminatedUnion('phase', [Gated, Failed])
 
 export function hasCandidate(attempt: Attempt): attempt is AttemptWithCandidate {
   return PHASES[attempt.phase].hasCandidate
@@ -225,10 +283,10 @@ export function isGreen(attempt: Attempt): attempt is GreenAttempt {
   return PHASES[attempt.phase].isGreen
 }
 
-const DONE_PHASES = new Set<Attempt['phase']>(
-  CandidateDone.def.options.flatMap(({ shape }) => [...shape.phase.def.values]),
-)
+export function isInWork({ phase }: Attempt): boolean {
+  return PHASES[phase].isInWork
+}
 
 export function isCandidateDone(attempt: Attempt): attempt is CandidateDone {
-  return DONE_PHASES.has(attempt.phase)
+  return PHASES[attempt.phase].entersContest
 }

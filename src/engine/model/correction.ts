@@ -1,4 +1,4 @@
-// What a correction corrects, and where it came from. A correction is a story that Ralph made, so it has attempts, gates and a commit.
+// What a correction corrects, and its source. A correction is a story that Ralph made, so it has attempts, gates and a commit.
 import * as z from 'zod/mini'
 
 /** A thread of a review. Its texts are hostile. `id`: GitHub's node id; `comment`: the number of its first comment. */
@@ -21,6 +21,8 @@ export const CorrectionSource = z.discriminatedUnion('kind', [
   /** `/ralph fix`. `comment`: its number; 0 on a command line. */
   z.object({ kind: z.literal('words'), comment: z.number(), by: z.string() }),
   z.object({ kind: z.literal('review'), threads: z.array(ReviewThread) }),
+  /** A thread that only asks. If the session that answers it says that it asks for a change, it becomes a `review`. */
+  z.object({ kind: z.literal('question'), threads: z.array(ReviewThread) }),
   /** A check of the project that is red on `head`. `digest`: of its output. */
   z.object({
     kind: z.literal('check'),
@@ -33,20 +35,47 @@ export const CorrectionSource = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('base'), commit: z.string(), branch: z.string(), paths: z.array(z.string()) }),
 ])
 
+/**
+ * Lines of a file that a reviewer wants to read differently. `from` and `to`: 1-based, as the newest commit has them. `was`: those lines as the
+ * reviewer saw them, and `now`: what they become.
+ */
+export type Suggestion = {
+  path: string
+  from: number
+  to: number
+  was: readonly string[]
+  now: readonly string[]
+}
+
 /** A request for a correction, before it is a work item. */
 export type CorrectionRequest = {
   /** The story whose work is to be corrected; null: the feature as a whole. */
   story: string | null
   source: CorrectionSource
-  /** What a person or a tool said, fenced where it may be hostile. */
+  /** What a person or a tool said, fenced if it may be hostile. */
   text: string
   /** Work that its session begins with, such as a merge with conflict markers. */
   kept?: { base: string; tree: string }
+  /** They become `kept` as far as they fit. */
+  suggestions?: readonly Suggestion[]
+  /** It shows only on a merge with the base branch, so the base is merged before its session. */
+  onMerge?: true
 }
 
-/** By the id of the correction's story. `at`: epoch milliseconds. */
+/** The line before an answer. What follows it is posted. */
+export const ANSWER = '<ralph>ANSWER</ralph>'
+
+/** The whole answer of a session whose question asks for a change. */
+export const ASKS_CHANGE = '<ralph>CHANGE</ralph>'
+
+/** By the id of the correction's story. `at`: epoch milliseconds. `answer`: to a question; `failed`: sessions that gave none. */
 export type Correction = z.infer<typeof Correction>
-export const Correction = z.object({ source: CorrectionSource, at: z.number() })
+export const Correction = z.object({
+  source: CorrectionSource,
+  at: z.number(),
+  answer: z.exactOptional(z.string()),
+  failed: z.exactOptional(z.number()),
+})
 
 /** Who approved the pull request. `heads`: the commits whose approvals count; `others`: whose approval does not count, and why. */
 export type Approvals = z.infer<typeof Approvals>
@@ -84,6 +113,8 @@ export type CorrectionReport = {
   /** Used if no story wrote the places; left out: the feature as a whole. */
   otherwise?: string
   kept?: CorrectionRequest['kept']
+  suggestions?: CorrectionRequest['suggestions']
+  onMerge?: true
 }
 
 /** What GitHub says about the pull request, besides commands. */

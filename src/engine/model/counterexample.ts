@@ -24,7 +24,7 @@ export function isCounterexample({ name }: { name: string }): boolean {
   return name.startsWith(NAME)
 }
 
-/** What came of the refusals of a verification session. `voided`: a sentence for each that does not count. */
+/** The refusals of a verification session, checked. `refused`: those that count. `voided`: a sentence for each of the others. */
 export type Weighed = {
   refused: { storyId: string; counterexample?: Counterexample }[]
   voided: string[]

@@ -1,12 +1,12 @@
 // Events of a run and commands of people. `reduce` turns them into state.
 
 import type { AttemptId, Candidate, Failure, Session } from './attempt.ts'
-import type { BranchEdit } from './branch-edit.ts'
+import type { BranchEdit, BuiltEdit } from './branch-edit.ts'
 import type { CorrectionRequest, Holds } from './correction.ts'
 import type { Counterexample, Weighed } from './counterexample.ts'
 import type { Example, ExampleResult } from './example.ts'
-import type { StoryEvidence } from './feature.ts'
-import type { GateResult } from './gate.ts'
+import type { ChangeSize, StoryEvidence } from './feature.ts'
+import type { GateBaselines, GateResult } from './gate.ts'
 import type { JoinedBranch, RevertedStory } from './joined-branch.ts'
 import type { AfterSteps } from './pipeline-step.ts'
 import type { Proposal } from './plan-state.ts'
@@ -92,18 +92,32 @@ export type Event = {
   | (AttemptId & { kind: 'conflicted'; failure: Failure })
   /**
    * `paths`: files that were put back to their earlier version for the run with the checks as they were. `unproved`: the product changed,
-   * and no gate fails without that.
+   * and no gate fails without that. `base`: what gates that had no baseline did on the attempt's base.
    */
-  | (AttemptId & { kind: 'gated'; commit: string; gates: GateResult[]; paths?: string[]; unproved?: true })
+  | (AttemptId & {
+      kind: 'gated'
+      commit: string
+      gates: GateResult[]
+      base?: GateBaselines
+      paths?: string[]
+      unproved?: true
+    })
   /** `answer.examples`: all examples of the story, each expected value sealed. */
   | { kind: 'exampled'; storyId: string; answer: ExamplesAnswer; usage: Usage }
+  | { kind: 'answered'; storyId: string; answer: QuestionAnswer; usage: Usage }
   | (AttemptId & { kind: 'tried'; commit: string; answer: TriedAnswer; usage: Usage })
   | (AttemptId & { kind: 'judged'; verdict: Verdict; usage: Usage })
-  /** `undone`: earlier stories of which nothing is left. */
-  | (AttemptId & { kind: 'accepted'; commit: string; after?: AfterSteps; undone?: string[] })
+  /** `undone`: earlier stories whose work this commit removed. */
+  | (AttemptId & {
+      kind: 'accepted'
+      commit: string
+      after?: AfterSteps
+      undone?: string[]
+      changed?: ChangeSize
+    })
   /** One of several candidates is done. `lines`: how many lines it added and removed; null if it failed, and `kept` is its work. */
   | (AttemptId & { kind: 'entered'; lines: number | null; kept: SavedWork | null })
-  /** There will be no further candidates for this story: one of the existing ones is chosen. */
+  /** This story gets no further candidates: one of the existing ones is chosen. */
   | { kind: 'decided'; storyId: string }
   | (AttemptId & { kind: 'rejected'; kept: SavedWork | null })
   | (AttemptId & { kind: 'returned'; kept: SavedWork | null })
@@ -125,6 +139,9 @@ export type Event = {
       /** Ids of the stories that could not be marked in them; they replace those of before. */
       unmarked?: string[]
     }
+  /** An edit of the branch is a commit, and the gates decide on it. */
+  | { kind: 'edit-built'; built: BuiltEdit }
+  | { kind: 'edit-gated'; gates: GateResult[] }
   /** The branch was edited without a session. `green`: its new commit; `refused`: why it stays; `request`: what a session has to do. */
   | { kind: 'edited'; edit: BranchEdit; green?: string; refused?: string; request?: CorrectionRequest }
   | { kind: 'diverged'; theirs: string }
@@ -146,25 +163,27 @@ export type EventOf<K extends Event['kind']> = Extract<Event, { kind: K }>
 type Row = {
   /** Whether the state is saved before the loop continues. A crash can lose other events, at most those of one iteration. */
   isDurable: boolean
-  /** Whether the event completes the landing, in a job that only lands the work of other jobs. */
-  completesLanding: boolean
+  /** Whether it is a result for the whole feature: a baseline, a join, a final verification or a plan. */
+  isForFeature: boolean
   /** Whether the other workers of a wave must get the event before this worker continues, because their next step depends on it. */
   isShared: boolean
 }
 
-const PASSING: Row = { isDurable: false, completesLanding: false, isShared: false }
-const DURABLE: Row = { isDurable: true, completesLanding: false, isShared: true }
-const SHARED: Row = { isDurable: false, completesLanding: false, isShared: true }
+const PASSING: Row = { isDurable: false, isForFeature: false, isShared: false }
+const DURABLE: Row = { isDurable: true, isForFeature: false, isShared: true }
+const SHARED: Row = { isDurable: false, isForFeature: false, isShared: true }
 
 export const EVENTS = {
   synced: PASSING,
-  joined: { isDurable: false, completesLanding: true, isShared: false },
+  joined: { isDurable: false, isForFeature: true, isShared: false },
   restored: PASSING,
   'join-built': PASSING,
-  'join-gated': { isDurable: false, completesLanding: true, isShared: false },
-  'join-failed': { isDurable: true, completesLanding: true, isShared: true },
+  'join-gated': { isDurable: false, isForFeature: true, isShared: false },
+  'edit-built': PASSING,
+  'edit-gated': { isDurable: false, isForFeature: true, isShared: false },
+  'join-failed': { isDurable: true, isForFeature: true, isShared: true },
   prepared: PASSING,
-  baselined: { isDurable: false, completesLanding: true, isShared: false },
+  baselined: { isDurable: false, isForFeature: true, isShared: false },
   opened: PASSING,
   reserved: DURABLE,
   assigned: DURABLE,
@@ -177,6 +196,7 @@ export const EVENTS = {
   conflicted: PASSING,
   gated: PASSING,
   exampled: DURABLE,
+  answered: DURABLE,
   tried: PASSING,
   judged: PASSING,
   accepted: DURABLE,
@@ -185,8 +205,8 @@ export const EVENTS = {
   rejected: DURABLE,
   returned: DURABLE,
   'whole-gated': SHARED,
-  verified: { isDurable: true, completesLanding: true, isShared: true },
-  planned: { isDurable: true, completesLanding: true, isShared: true },
+  verified: { isDurable: true, isForFeature: true, isShared: true },
+  planned: { isDurable: true, isForFeature: true, isShared: true },
   concluded: PASSING,
   pushed: PASSING,
   published: PASSING,
@@ -215,6 +235,9 @@ export type ExamplesAnswer =
   /** An example contradicts a criterion, or another example: people decide. */
   | { kind: 'contradiction'; why: string }
   | NoAnswer
+
+/** `change`: the thread asks for a change after all. */
+export type QuestionAnswer = { kind: 'words'; text: string } | { kind: 'change' } | NoAnswer
 
 /** `tried`: the result of each example. Without a usable glue each of them is `none`. */
 export type TriedAnswer = { kind: 'tried'; results: ExampleResult[] } | Exclude<NoAnswer, { kind: 'none' }>

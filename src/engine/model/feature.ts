@@ -48,14 +48,18 @@ export const Evidence = z.object({
 /** Evidence for one of several stories. */
 export type StoryEvidence = Evidence & { storyId: string }
 
+/** The files and lines that commits changed. Ralph's own files do not count; a binary file has no lines. */
+export type ChangeSize = z.infer<typeof ChangeSize>
+export const ChangeSize = z.object({ files: z.number(), added: z.number(), removed: z.number() })
+
 /** How a story passed. `commit` is null in the commit itself, which cannot contain its own id. */
 export type LastResult = z.infer<typeof LastResult>
 export const LastResult = z.object({
   completedAt: z.nullable(z.string()),
   commit: z.nullable(z.string()),
   summary: z.string(),
-  /** Set if no gate checked a change: `unchanged` by a judge's verdict alone, `ungated` without a gate for its tags. */
-  how: z.exactOptional(z.enum(['unchanged', 'ungated'])),
+  /** Set if no gate checked a change. `unchanged`: only a judge's verdict. `ungated`: no gate for its tags. `answered`: a question. */
+  how: z.exactOptional(z.enum(['unchanged', 'ungated', 'answered'])),
   iteration: z.exactOptional(z.number()),
   attempts: z.exactOptional(z.number()),
   costUsd: z.exactOptional(z.number()),
@@ -66,7 +70,7 @@ export const LastResult = z.object({
   extra: z.exactOptional(Extra),
 })
 
-/** Of a story that Ralph made: the story whose work it corrects (null: the whole feature's), and where it came from. */
+/** Of a story that Ralph made: the story whose work it corrects (null: the whole feature's), and its source. */
 export type Corrects = z.infer<typeof Corrects>
 export const Corrects = z.object({ story: z.nullable(z.string()), source: z.string() })
 

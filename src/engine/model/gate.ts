@@ -59,7 +59,7 @@ export const Screenshot = z.object({
   viewport: z.string(),
   blob: z.string(),
   bytes: z.number(),
-  /** The blob of the same page at its last green run; null where there is none. */
+  /** The blob of the same page at its last green run; null if there is none. */
   before: z.nullable(z.string()),
 })
 
@@ -68,8 +68,8 @@ export type KnownRed = z.infer<typeof KnownRed>
 export const KnownRed = z.object({ ended: z.string(), tests: z.array(z.string()) })
 
 /**
- * What shows that a gate's tests need the change: `tests` of them fail without its product; left out if they are not counted then.
- * `names`: those that pass with it, where the tool names them; not trusted.
+ * Proof that a gate's tests need the change. `tests`: how many of them fail without its product; left out if they were not counted.
+ * `names`: those that pass with it, if the tool names them; not trusted.
  */
 export type Proof = z.infer<typeof Proof>
 export const Proof = z.object({
@@ -116,8 +116,8 @@ export const GateResult = z.object({
   findings: z.exactOptional(z.array(z.string())),
   /** It fails without the product of the change. */
   proof: z.exactOptional(Proof),
-  /** It ran on the change with the `checks`, or with the `product`, as they were before. */
-  further: z.exactOptional(z.enum(['checks', 'product'])),
+  /** It ran on the change with the `checks`, or with the `product`, as they were before; or on the `base`, without the change. */
+  further: z.exactOptional(z.enum(['checks', 'product', 'base'])),
   /** Annotations in the files of `report`. Those in the output are not stored: they are extracted when they are shown. */
   annotations: z.exactOptional(z.array(Annotation)),
   screenshots: z.exactOptional(z.array(Screenshot)),
@@ -151,13 +151,16 @@ export const GateBaseline = z.object({
   red: z.exactOptional(z.literal(true)),
   /** The tests that failed there, if the tool names them; the first 100. */
   failing: z.exactOptional(z.array(z.string())),
-  /** It was green at the fork point. Left out: it was green for the first time with a story's work. */
-  atFork: z.exactOptional(z.literal(true)),
+  /** Whether it was green at the fork point. Left out: it did not run there. */
+  atFork: z.exactOptional(z.boolean()),
   /** The tests that failed at the fork point, and may keep failing. */
   knownRed: z.exactOptional(KnownRed),
   /** Those of them that passed with a story's work, and may not fail again. */
   fixed: z.exactOptional(z.array(z.string())),
 })
+
+/** By gate. */
+export type GateBaselines = Readonly<Record<string, GateBaseline>>
 
 /** How many tests ran; skipped ones did not. */
 export function testsRun(tests: TestCounts | null | undefined): number {
@@ -182,8 +185,13 @@ export function gateFindings(gates: readonly GateResult[]): string[] {
   ]
 }
 
-/** The name of a gate's run on the change with the `checks`, or with the `product`, as they were before. */
+/** The name of a further run of a gate: see `GateResult.further`. */
 export function furtherName(name: string, further: GateResult['further']): string {
-  if (further === undefined) return name
-  return further === 'checks' ? `${name} (checks as they were)` : `${name} (without the change)`
+  return further === undefined ? name : `${name} (${FURTHER_NAMES[further]})`
 }
+
+const FURTHER_NAMES = {
+  checks: 'checks as they were',
+  product: 'without the change',
+  base: 'before the story',
+} as const

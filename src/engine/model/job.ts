@@ -1,5 +1,5 @@
 // Initial values of a run and its jobs, and queries about a job.
-import type { Attempt } from './attempt.ts'
+import { type Attempt, isInLane } from './attempt.ts'
 import type { Conclusion, Control, Ending, Job, State } from './state.ts'
 
 /** Times are epoch milliseconds. */
@@ -8,11 +8,10 @@ export function newJob(startedAt: number, deadline: number, gatedTags: string[] 
     startedAt,
     deadline,
     gatedTags,
-    counts: { iterations: 0, begun: 0, joins: 0 },
+    counts: { iterations: 0, begun: 0, joins: 0, forFeature: 0 },
     ready: { synced: false, prepared: false, opened: false },
     branch: { kind: 'ours' },
     takesBranch: false,
-    landing: null,
     halted: null,
     ending: null,
   }
@@ -40,7 +39,7 @@ export function emptyControl(): Control {
 
 /** The attempt whose work is in the checkout itself, not in its own work tree. */
 export function attemptInCheckout({ attempts }: Pick<State, 'attempts'>): Attempt | null {
-  return Object.values(attempts).find(({ inLane }) => inLane !== true) ?? null
+  return Object.values(attempts).find((attempt) => !isInLane(attempt)) ?? null
 }
 
 /** The attempts at a story that are in work: several if they make candidates to choose from. */

@@ -8,7 +8,7 @@ export type JsonFault = { line: number; column: number; found: string; expected:
 
 /** A pattern for the text at the fault; what was found there (null: the text itself), what was expected, the fix. The first match counts. */
 const knownFaults: ReadonlyArray<readonly [RegExp, string | null, string, string]> = [
-  [/^$/, 'the end of the file', 'more', 'close what is open'],
+  [/^$/, 'the end of the file', 'more', 'close the bracket, brace or quote that is still open'],
   [/^\ufeff/, 'a byte order mark (BOM)', 'plain UTF-8', 'save the file as UTF-8 without BOM'],
   [/^(?:\/\/|\/\*|#)/, 'a comment', 'JSON without comments', 'remove the comment'],
   [/^(?:<{7}|={7}|>{7})/, 'a git conflict marker', 'a file without conflicts', 'resolve the conflict'],
@@ -53,7 +53,7 @@ function offsetOf(text: string, message: string): number {
   return message.startsWith('Bad escaped') ? offset - 1 : (commaBefore(text, offset) ?? offset)
 }
 
-/** The offset of a trailing comma before the closing bracket at `offset`; null where there is none. */
+/** The offset of a trailing comma before the closing bracket at `offset`; null if there is none. */
 function commaBefore(text: string, offset: number): number | null {
   const before = text.slice(0, offset).trimEnd()
   return /[\]}]/.test(text.charAt(offset)) && before.endsWith(',') ? before.length - 1 : null

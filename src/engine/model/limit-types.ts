@@ -51,8 +51,6 @@ export type Limits = {
   waitsForChecks?: true
   /** `update-base`; left out for off. */
   updateBase?: 'conflicts' | 'always'
-  /** Gates must not run in the job that may push, so no step merges the base or reverts stories there: `separate-job`. */
-  neverEdits?: true
   agent: string
   /** The agent that takes over while the first is at its vendor's limit, and after two failed attempts on a story. */
   fallback: string | null
@@ -61,11 +59,11 @@ export type Limits = {
   /** The model ladders: by the story's tag, and `run` for every other story; left out: no ladder. */
   ladders?: { run: readonly string[]; byTag: readonly (readonly [tag: string, rungs: readonly string[]])[] }
   /**
-   * How many candidates an attempt has, from the attempt number `fromAttempt` on: by the story's tag, and `run` for every other
+   * How many candidates an attempt has, from attempt number `fromAttempt` on: by the story's tag, and `run` for every other
    * story. Left out: one.
    */
   candidates?: { run: number; byTag: readonly (readonly [tag: string, count: number])[]; fromAttempt: number }
-  /** Whether the job itself waits until it may continue. True on a laptop, where waiting costs nothing. */
+  /** Whether the job itself waits until it may continue. True on a laptop, since waiting costs nothing there. */
   waits: boolean
   redispatch: boolean
   /** `publish: story`: the branch is pushed with every story, not once a job. */

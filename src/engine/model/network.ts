@@ -1,8 +1,8 @@
 // Hosts that an agent may reach in addition to its model: names, `*.` for subdomains, and presets for package registries. Pure.
 
 /**
- * No host at which anyone may own a place to write to (storage.googleapis.com), and none for publishing alone. What is left of
- * that: registry.npmjs.org and plugins.gradle.org take uploads at the address of their downloads (docs/isolation.md).
+ * Leaves out every host to which anyone may upload (storage.googleapis.com), and hosts that serve only for publishing. Two exceptions
+ * remain: registry.npmjs.org and plugins.gradle.org take uploads at the same address as downloads (docs/isolation.md).
  */
 export const NETWORK_PRESETS: Readonly<Record<string, readonly string[]>> = {
   npm: ['registry.npmjs.org', 'registry.yarnpkg.com', 'npm.jsr.io'],
@@ -23,7 +23,9 @@ export const NETWORK_PRESETS: Readonly<Record<string, readonly string[]>> = {
 const HOST =
   /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?::\d{1,5})?$/
 
-/** Whether an entry of `network-allow` is valid: a preset, or a host with an optional port. */
+const IPV4 = /^\d+(?:\.\d+){3}$/
+
+/** Whether an entry of `network-allow` is valid: a preset, or a host or IPv4 address with an optional port. */
 export function isAllowEntry(entry: string): boolean {
   const [, port = '443'] = entry.split(':')
   return Object.hasOwn(NETWORK_PRESETS, entry) || (HOST.test(entry.toLowerCase()) && Number(port) <= 65_535)
@@ -39,6 +41,8 @@ export function isAllowed(list: readonly string[], host: string, port: number): 
     .some((entry) => {
       const [pattern = '', wantedPort] = entry.split(':')
       if (wantedPort === undefined ? port !== 443 && port !== 80 : port !== Number(wantedPort)) return false
-      return pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern
+      // `*.0.5` does not match an address.
+      if (pattern.startsWith('*.')) return !IPV4.test(name) && name.endsWith(pattern.slice(1))
+      return name === pattern
     })
 }

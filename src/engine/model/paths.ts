@@ -19,5 +19,6 @@ export function ownFiles(state: Pick<State, 'folder'>): {
 /** The name of an attempt's transcript and logs, `US-002-1`: the story's id and its total number of attempts, candidates included. */
 export function attemptName(state: State, storyId: string): string {
   const own = Object.values(state.attempts).find((attempt) => attempt.storyId === storyId)
-  return `${storyId}-${own?.ordinal ?? state.records[storyId]?.attempts ?? 0}`
+  const ordinal = own?.contest?.stage === 'open' ? own.contest.ordinal : null
+  return `${storyId}-${ordinal ?? state.records[storyId]?.attempts ?? 0}`
 }

@@ -37,7 +37,7 @@ export type CommandStep = Common & { type: 'command'; run: string; endRunOn: rea
 export type PipelineStep =
   | AgentStep
   | CommandStep
-  /** The gates, on the work tree as it is. */
+  /** The gates, on the current work tree. */
   | (Common & { type: 'verify' })
   /** `path` null: a README in the working directory. */
   | (Common & { type: 'readme-check'; path: string | null })
@@ -46,7 +46,7 @@ export type PipelineStep =
 /** `before` and `after` Ralph's own steps: the guard, the gates and the commit. */
 export type Pipeline = {
   name: string
-  /** Whether a set-up session runs before the first story, where people wrote a prompt for one. */
+  /** Whether a set-up session runs before the first story, provided that people wrote a prompt for one. */
   setsUp: boolean
   before: readonly PipelineStep[]
   after: readonly PipelineStep[]
@@ -55,7 +55,7 @@ export type Pipeline = {
 /** The pipeline step that a session runs for. `log`: the suffix of its transcript's name. */
 export type SessionStep = Pick<AgentStep, 'name' | 'model' | 'args' | 'prompt'> & { log: string }
 
-/** The result of the steps behind the commit. `pause`: why the run ends. */
+/** The result of the steps after the commit. `pause`: why the run ends. */
 export type AfterSteps = { pause?: string; circuits?: Circuits }
 
 export function agentsIn(pipeline: Pipeline | null): string[] {

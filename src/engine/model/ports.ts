@@ -10,11 +10,11 @@ import type {
   Session,
 } from './attempt.ts'
 import type { BranchEdit, EditedBranch } from './branch-edit.ts'
-import type { Heard, Place } from './correction.ts'
+import type { Heard, Place, Suggestion } from './correction.ts'
 import type { Counterexample } from './counterexample.ts'
 import type { Command, Event, NoAnswer, Verdict } from './event.ts'
 import type { GlueRun, SealedValue } from './example.ts'
-import type { Story } from './feature.ts'
+import type { ChangeSize, Story } from './feature.ts'
 import type { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import type { JoinedBranch } from './joined-branch.ts'
 import type { AfterSteps, SessionStep } from './pipeline-step.ts'
@@ -31,7 +31,7 @@ export type Clock = {
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** The limits of a session, and its estimate where its vendor reports no usage; null: unlimited. */
+/** The limits of a session, and its estimate if its vendor reports no usage; null: unlimited. */
 export type SessionBounds = {
   timeoutMs: number
   budget: { costUsd: number | null; tokens: number | null }
@@ -83,8 +83,11 @@ export type ExamplesTask =
       message: string
     }
 
+/** A session that answers in words, and whose writes are thrown away. `answer`: the question of a reviewer, which is this correction. */
+export type WordsTask = ExamplesTask | { kind: 'answer'; storyId: string }
+
 /** The answer of such a session as it wrote it, or why there is none. */
-export type ExamplesWords = { kind: 'words'; text: string } | NoAnswer
+export type Words = { kind: 'words'; text: string } | NoAnswer
 
 /** Seals values with a key that no worker has. `open` gives null for a box that this key does not open. */
 export type SealPort = {
@@ -101,7 +104,7 @@ export type AgentPort = {
     how: SessionBounds & { conflict: string | null; step?: SessionStep },
     signal: AbortSignal,
   ): Promise<Session>
-  /** Sets the project up, in the tree that the story's session then works in; null where there is no prompt for it. */
+  /** Sets the project up, in the tree that the story's session then works in; null if there is no prompt for it. */
   setUp(
     state: State,
     attempt: AttemptIn<'reserved'>,
@@ -122,14 +125,14 @@ export type AgentPort = {
     bounds: SessionBounds,
     signal: AbortSignal,
   ): Promise<{ proposal: Proposal; usage: Usage }>
-  /** Its answer is in no log. Left out if the agent has no such sessions. */
-  examples?(
+  /** An answer about examples is in no log. Left out if the agent has no such sessions. */
+  ask?(
     state: State,
-    task: ExamplesTask,
+    task: WordsTask,
     bounds: SessionBounds,
     signal: AbortSignal,
-  ): Promise<{ answer: ExamplesWords; usage: Usage }>
-  /** Runs the pipeline steps behind the commit, on the candidate that passed; left out where there are none. */
+  ): Promise<{ answer: Words; usage: Usage }>
+  /** Runs the pipeline steps after the commit, on the candidate that passed; left out if there are none. */
   afterwards?(
     state: State,
     attempt: GreenAttempt,
@@ -161,17 +164,18 @@ export type GateRun = {
   counterexamples?: readonly Counterexample[]
   /** Set if results also count for the final verification: the fork point, which gates get as the start of the change. */
   fork?: string
-  /** The commit holds the `checks` (all but the product), or the `product`, as they were before. Without its product a red gate ends no run. */
-  further?: 'checks' | 'product'
-  /** The longest time of each gate, milliseconds; its own limit holds as well. */
+  /**
+   * The commit holds the `checks` (all except the product), or the `product`, as they were before; or it is the `base` of the change.
+   * Only with the checks as they were, a red gate ends the run.
+   */
+  further?: 'checks' | 'product' | 'base'
+  /** The maximum time of each gate, in milliseconds, in addition to its own limit. */
   timeoutsMs?: Readonly<Record<string, number>>
 }
 
-/**
- * A fresh clone with a folder, a home and temporary folders of its own, and no untracked file. Disposing it removes it.
- */
+/** A fresh clone in its own folder, with its own home and temporary folders, and no untracked file. Disposing it removes it. */
 export type CleanRoom = AsyncDisposable & {
-  /** Makes it a new checkout of this commit; the next `prepare` installs from nothing. */
+  /** Makes it a new checkout of this commit, so the next `prepare` installs everything again. */
   checkOut(commit: string): Promise<void>
   /** Puts tracked files back to the commit after a gate wrote into them. */
   restore(commit: string): Promise<boolean>
@@ -193,13 +197,15 @@ export type GlueInRoom = {
 export type GatesPort = Partial<AsyncDisposable> & {
   /** The gates in order; stops at the first blocking failure. */
   run(run: GateRun, signal: AbortSignal): Promise<GateResult[]>
-  /** Runs the `prepare` command where the lockfiles differ from those of its last run; null where that is not needed. */
+  /** The names of the gates for these tags, and of those `also` to run. Left out: no gate runs on the base of a story. */
+  names?(asked: Pick<GateRun, 'tags' | 'also'>): readonly string[]
+  /** Runs the `prepare` command where the lockfiles differ from those of its last run; null if that is not needed. */
   prepare(commit: string, signal: AbortSignal, what?: string): Promise<GateResult | null>
-  /** By gate, a digest of all that its result on the commit depends on; empty where its result is never reused. `base` is its RALPH_BASE. */
+  /** By gate, a digest of all that its result on the commit depends on; empty if its result is never reused. `base` is its RALPH_BASE. */
   keys?(commit: string, base: string): Promise<Readonly<Record<string, string>>>
   /** Whether a `prepare` command is configured. */
   readonly canPrepare: boolean
-  /** Makes the next `prepare` run in any case, and in a new home where possible, so that nothing left outside the tree counts. */
+  /** Makes the next `prepare` run in any case, and in a new home if possible, so that nothing left outside the tree counts. */
   renew(): Promise<void>
 }
 
@@ -207,11 +213,13 @@ export type GatesPort = Partial<AsyncDisposable> & {
 export type IgnoredPort = {
   /**
    * Prepares the tree for gates. `canPrepare`: shared folders in which a session changed something are moved away as well, so that
-   * `prepare` makes them again. Null where there are too many files to compare: gates see all of them then.
+   * `prepare` makes them again. Null if there are too many files to compare: gates see all of them then.
    */
   forGates(canPrepare: boolean): Promise<IgnoredWork | null>
   /** Prepares the tree for sessions, with the ignored files of earlier ones. */
   forSession(): Promise<void>
+  /** Before a candidate's session: moves the ignored files of earlier sessions away, until the run ends. */
+  forCandidate(): Promise<void>
   /** To be called after `prepare`: the files that it made are shared. */
   afterPrepare(): Promise<void>
   /** Between two runs of gates: removes what the first made, so that the second does not rely on it. */
@@ -247,7 +255,7 @@ export type RepositoryPort = {
   readonly ignored: IgnoredPort
   /** Makes the work tree exactly `commit` (with the story's saved work on top, if it applies); ignored files stay. */
   checkOut(commit: string, kept: SavedWork | null): Promise<{ conflict: string | null }>
-  /** Like `checkOut` for `commit` alone; in a tree of Ralph's own, ignored files made since the job began are removed. */
+  /** Like `checkOut` without saved work. In a tree that only Ralph uses, it also removes ignored files made since the job began. */
   renew(commit: string): Promise<void>
   /** Checks what the agent left, restores Ralph's own files, and builds the candidate commit. */
   inspect(state: State, attempt: AttemptIn<'worked'>, builtAt: number): Promise<Inspection>
@@ -262,8 +270,8 @@ export type RepositoryPort = {
   /** Puts the work tree back to `commit` after gates or a judge wrote into it; true when it had changed. */
   restore(commit: string): Promise<boolean>
   /**
-   * Prepares `commit`, which is checked out, for a judge: documents for agents are those of `fork`, ignored files made since the
-   * run began are hidden, and screenshots are written to their paths. `close`, after `restore`, brings the hidden files back.
+   * Prepares the checked-out `commit` for a judge. It takes the documents for agents from `fork`, hides ignored files made since the
+   * run began, and writes screenshots to their paths. `close`, after `restore`, brings the hidden files back.
    */
   openForJudge(
     fork: string,
@@ -272,20 +280,20 @@ export type RepositoryPort = {
   ): Promise<{ close(): Promise<void> }>
   /** The work that a candidate's commit holds, as it is saved for the story's next attempt. The work tree is not touched. */
   workOf(state: State, candidate: { base: string; commit: string }): Promise<SavedWork>
-  /** Saves the story's work outside `.ralph/`, after the guard's filter; gives the earlier saved work where it cannot be read. */
+  /** Saves the story's work outside `.ralph/`, after the guard's filter. If it cannot be read, returns the earlier saved work. */
   saveWork(state: State, storyId: string): Promise<SavedWork | null>
   /**
-   * Commits prd.json and progress.txt as the state has them, on top of `state.green`; the commit is null where nothing changed.
+   * Commits prd.json and progress.txt as the state has them, on top of `state.green`; the commit is null if nothing changed.
    * `documents`: the paths of people's documents that the commit updates. `unmarked`: ids of passed stories that could not be
-   * marked there; left out where the documents were not looked at.
+   * marked there; left out if the documents were not examined.
    */
   record(
     state: State,
     subject: string,
   ): Promise<{ commit: string | null; documents: string[]; unmarked?: string[] }>
   /**
-   * Joins people's branch head with the green commit. Where they conflict, people's version stays, and the stories are reverted.
-   * `refused`: people rewrote the branch, and no `run` told Ralph to take it as it is (`job.takesBranch`).
+   * Joins people's branch head with the green commit. If they conflict, people's version stays and the stories are reverted.
+   * `refused`: people rewrote the branch, and no `run` asked Ralph to accept that (`job.takesBranch`).
    */
   join(state: State, theirs: string): Promise<JoinResult | { refused: string }>
   /**
@@ -319,11 +327,18 @@ export type RepositoryPort = {
    * `paths` are the files that they changed.
    */
   history(state: State): Promise<{ commit: string; storyId: string | null; paths: string[] }[]>
-  /** Makes the commit of an edit, with conflict markers in a tree where it conflicts. The work tree is not touched. */
+  /** Makes the commit of an edit, with conflict markers in a tree if it conflicts. The work tree is not touched. */
   edit(state: State, edit: BranchEdit): Promise<EditedBranch>
+  /** The tree of the green commit with the suggestions that still fit, and how many these are; null if none does. */
+  suggested?(
+    state: State,
+    suggestions: readonly Suggestion[],
+  ): Promise<{ base: string; tree: string; count: number } | null>
   /** The story whose commit wrote these lines of the green commit last; null if it was none of this run. */
   storyAt(state: State, place: Place): Promise<string | null>
-  /** Earlier stories whose files are again as they were before them, because of the candidate. Left out: nobody looks. */
+  /** What changed between two commits. Left out: nothing is recorded. */
+  changeSize?(from: string, to: string): Promise<ChangeSize>
+  /** Earlier stories whose files the candidate puts back as they were before them. Left out: this is not checked. */
   undone?(state: State, candidate: string): Promise<UndoneStory[]>
   /** How many lines of the product a change added and removed. Those of tests, settings and documents do not count. */
   productLines(state: State, from: string, to: string): Promise<number>
@@ -342,8 +357,8 @@ export type Inspection =
 
 export type StorePort = {
   /**
-   * The state as another worker of the same wave saved it, with the commits of its candidates; left out where a run is one
-   * process. Throws LeaseLost when the lease is no longer ours.
+   * The state as another worker of the same wave saved it, with the commits of its candidates. Left out if a run is a single process.
+   * Throws LeaseLost when the lease is no longer ours.
    */
   loadNewest?(ours: State): Promise<State>
   /** Makes the state durable (one compare-and-swap). Throws LeaseLost when another run has taken the feature. */
@@ -366,7 +381,7 @@ export type StorePort = {
   >
   /**
    * The branch head if people moved it, or `gone` if they deleted it; null if the branch is as Ralph left it. `isAnew`: the remote is
-   * read now; else an answer of it, at most a minute old, is used where there is one.
+   * read now; else an answer of it, at most a minute old, is used if there is one.
    */
   peoplesHead(state: State, isAnew: boolean): Promise<{ head: string } | 'gone' | null>
   /** The head of the base branch, fetched, if the green commit does not contain it; else null. Left out without a remote. */
@@ -392,7 +407,7 @@ export type CorrectionPort = {
   read(state: State): Promise<Heard>
 }
 
-/** `runId` is null where it is not known; `until`: when the rate limit ends, epoch milliseconds. */
+/** `runId` is null if it is not known; `until`: when the rate limit ends, epoch milliseconds. */
 export type DispatchResult = { kind: 'dispatched'; runId: number | null } | { kind: 'limited'; until: number }
 
 export type DispatchPort = {
@@ -435,12 +450,12 @@ export type Ports = {
   random(): number
   agent: AgentPort
   gates: GatesPort
-  /** Null where gates only run in the work tree: `clean-room: off`, and jobs that only take over results. */
+  /** Null if gates only run in the work tree: `clean-room: off`, and jobs that only take over results. */
   openCleanRoom: ((state: State) => Promise<CleanRoom>) | null
   repository: RepositoryPort
   /** With `examples: sealed`. */
   seal?: SealPort
-  /** Opens one more lane; left out where stories are worked on one after the other. */
+  /** Opens one more lane; left out if stories are worked on one after the other. */
   openLane?(state: State): Promise<Lane>
   store: StorePort
   queue: QueuePort
@@ -464,9 +479,9 @@ export class LeaseLost extends Error {
 /** An entry is looked up by both; `version` is a digest of what it is made from. */
 export type CacheEntry = { key: string; version: string }
 
-/** Files cached between jobs. All methods reject where the service does not answer: callers must work without it. */
+/** Files cached between jobs. All methods reject if the service does not answer: callers must work without it. */
 export interface FileCache {
-  /** Writes the entry to `file`, which must not exist yet; false where there is no such entry. */
+  /** Writes the entry to `file`, which must not exist yet; false if there is no such entry. */
   get(entry: CacheEntry, file: string, signal: AbortSignal): Promise<boolean>
   put(entry: CacheEntry, file: string, signal: AbortSignal): Promise<void>
 }

@@ -1,11 +1,12 @@
 // The durable state of a feature: one zod definition gives its type and its reader.
 import * as z from 'zod/mini'
 import { Attempt, CandidateDone, Failure } from './attempt.ts'
+import { BuiltEdit } from './branch-edit.ts'
 import { Correction, Holds } from './correction.ts'
 import { Counterexample } from './counterexample.ts'
 import { AddedDependency } from './dependency.ts'
 import { StoryExamples } from './example.ts'
-import { Outcome, Prd, RunRecord, Scope, Story } from './feature.ts'
+import { ChangeSize, Outcome, Prd, RunRecord, Scope, Story } from './feature.ts'
 import { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import { JoinedBranch } from './joined-branch.ts'
 import { Circuits } from './pipeline-step.ts'
@@ -26,7 +27,7 @@ export const Breaker = z.object({
   sameTree: z.number(),
   error: z.nullable(z.string()),
   sameError: z.number(),
-  /** Attempts in a row that changed tests alone (`testsOnly`), and that the agent declared done (`doneInRow`). */
+  /** Attempts in a row that changed only tests (`testsOnly`), and that the agent declared done (`doneInRow`). */
   testsOnly: z.exactOptional(z.number()),
   doneInRow: z.exactOptional(z.number()),
   output: z.number(),
@@ -61,6 +62,8 @@ export const StoryRecord = z.object({
   ms: z.number(),
   /** The green commit of its last pass. */
   commit: z.nullable(z.string()),
+  /** What its commits changed, for jobs whose clone does not have them. Of several commits the files are those of the largest. */
+  changed: z.exactOptional(ChangeSize),
   /** Ralph's own note within the story's notes, or empty. */
   note: z.string(),
   /** How often it was blocked because it is too large for one session. */
@@ -113,7 +116,7 @@ export const Contest = z.object({
   done: z.array(
     z.object({
       attempt: CandidateDone,
-      /** How many lines its change added and removed; null where it failed. */
+      /** How many lines its change added and removed; null if it failed. */
       lines: z.nullable(z.number()),
       kept: z.nullable(SavedWork),
     }),
@@ -228,8 +231,13 @@ export const Job = z.object({
   deadline: z.number(),
   /** Tags of the stories that a blocking gate runs for; null: for every story; empty: `gates: none` is set. */
   gatedTags: z.nullable(z.array(z.string())),
-  /** Charged iterations of this batch; attempts begun, charged or not; joins with people's commits. */
-  counts: z.object({ iterations: z.number(), begun: z.number(), joins: z.number() }),
+  /** Charged iterations of this batch; attempts begun, charged or not; joins with people's commits; results for the whole feature. */
+  counts: z.object({
+    iterations: z.number(),
+    begun: z.number(),
+    joins: z.number(),
+    forFeature: z.number(),
+  }),
   ready: z.object({ synced: z.boolean(), prepared: z.boolean(), opened: z.boolean() }),
   branch: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('ours') }),
@@ -241,13 +249,10 @@ export const Job = z.object({
     /** It cannot be pushed now, so only the state is pushed. */
     z.object({ kind: z.literal('refused') }),
   ]),
-  /** A person typed `run`: a rewritten branch is accepted as it is, a deleted one is restored. */
+  /** An edit of the branch whose gates are next. It counts only while the branch is at the commit that it was built on. */
+  editing: z.exactOptional(BuiltEdit),
+  /** A person typed `run`: a rewritten branch is accepted, and a deleted one is restored. */
   takesBranch: z.boolean(),
-  /**
-   * The result of another job that this job only lands (`isolation: separate-job`); null for a job that does everything itself.
-   * `lost`: the result never arrived. `nothing`: it has landed already.
-   */
-  landing: z.nullable(z.enum(['attempt', 'baseline', 'join', 'verify', 'plan', 'lost', 'nothing'])),
   /** A wave: workers (the jobs of a matrix) that share this state. `isOver`: they have ended, and no further attempt begins. */
   wave: z.exactOptional(z.object({ workers: z.number(), isOver: z.boolean() })),
   /** If it is set, no further attempt begins. */
@@ -259,8 +264,6 @@ export const Job = z.object({
   ),
   ending: z.nullable(Ending),
 })
-
-export type Landing = NonNullable<Job['landing']>
 
 /** Ralph's pull request and comment on GitHub. Ids are hints, and are looked up again if they are wrong. */
 export type GithubIds = z.infer<typeof GithubIds>
@@ -336,7 +339,7 @@ export const State = z.object({
   corrections: z.exactOptional(z.record(z.string(), Correction)),
   /** The packages that its stories added. */
   dependencies: z.exactOptional(z.array(AddedDependency)),
-  /** Stories whose commits are to be reverted. */
+  /** Stories whose commits have to be reverted. */
   drops: z.exactOptional(z.array(z.string())),
   /** The head of the base branch that was found last. `isHandled`: nothing is left to do for it. */
   baseHead: z.exactOptional(z.object({ sha: z.string(), isHandled: z.boolean(), isAsked: z.boolean() })),

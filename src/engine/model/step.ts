@@ -1,6 +1,6 @@
 // The steps of the loop as data.
 import type { AttemptIn, AttemptWithCandidate, CandidateDone, GreenAttempt } from './attempt.ts'
-import type { BranchEdit } from './branch-edit.ts'
+import type { BranchEdit, BuiltEdit } from './branch-edit.ts'
 import type { Conclusion, State } from './state.ts'
 
 export type Step =
@@ -17,6 +17,8 @@ export type Step =
   | { kind: 'reserve'; storyId: string }
   /** Before the first attempt at a story: its examples are written and sealed. */
   | { kind: 'examples'; storyId: string }
+  /** Answers the question of a reviewer. */
+  | { kind: 'answer'; storyId: string }
   | { kind: 'agent'; attempt: AttemptIn<'reserved'> }
   | { kind: 'guard'; attempt: AttemptIn<'worked'> }
   /** Rebases the candidate on `onto`, which landed or will land before it. */
@@ -42,6 +44,8 @@ export type Step =
   | { kind: 'push' }
   /** Merges the base, or reverts stories. */
   | { kind: 'edit'; edit: BranchEdit }
+  /** Runs the gates on the edited branch. */
+  | { kind: 'gate-edit'; built: BuiltEdit }
   | { kind: 'conclude'; conclusion: Conclusion }
   /** Ends the job: branch and state in one push, and the lease is released. */
   | { kind: 'publish'; conclusion: Conclusion }
@@ -84,6 +88,7 @@ export const STEPS = {
   open: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
   reserve: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
   examples: { parts: HOLDERS, by: null, settles: false, looksAt: 'green', takesLong: true },
+  answer: { parts: HOLDERS, by: null, settles: false, looksAt: 'green', takesLong: true },
   agent: { parts: FROM_WORK, by: 'work', settles: true, looksAt: null, takesLong: true },
   guard: { parts: FROM_WORK, by: null, settles: false, looksAt: null, takesLong: false },
   rebase: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
@@ -106,7 +111,8 @@ export const STEPS = {
   },
   plan: { parts: ['work', 'land'], by: 'work', settles: false, looksAt: 'green', takesLong: false },
   push: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: false },
-  edit: { parts: HOLDERS, by: null, settles: false, looksAt: null, takesLong: true },
+  edit: { parts: [...HOLDERS, 'gate'], by: null, settles: false, looksAt: null, takesLong: false },
+  'gate-edit': { parts: FROM_GATE, by: 'gate', settles: false, looksAt: null, takesLong: true },
   conclude: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
   publish: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },
   dispatch: { parts: HOLDERS, by: null, settles: true, looksAt: null, takesLong: false },

@@ -99,7 +99,7 @@ export function ledgerOf(sessions: List) {
   })
 }
 
-/** The largest session that ended by itself and whose vendor reported its usage; null where none is known. */
+/** The largest session that ended by itself and whose vendor reported its usage; null if none is known. */
 export function largestSession({ sessions }: Sessions): Largest | null {
   const largest = largestIn(sessions)
   return largest.costUsd + largest.tokens > 0 ? largest : null

@@ -1,7 +1,7 @@
 // What agents use, and what it costs: the usage of a session, and arithmetic with usages.
 import * as z from 'zod/mini'
 
-/** Fields of a file that Ralph does not know. Reading and writing keeps them, behind the known fields. */
+/** Fields of a file that Ralph does not know. Reading and writing keeps them, after the known fields. */
 export type Extra = z.infer<typeof Extra>
 export const Extra = z.record(z.string(), z.unknown())
 
@@ -33,6 +33,7 @@ export const SessionKind = z.enum([
   'split',
   'examples',
   'glue',
+  'answer',
 ])
 
 /** The cost and tokens of the largest of some sessions. */

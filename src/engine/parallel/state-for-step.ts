@@ -1,9 +1,9 @@
 // The state as a step of one attempt sees it, next to other attempts in work. Pure.
 
-import { type Attempt, attemptKey } from '../model/attempt.ts'
+import { type Attempt, attemptKey, slotOf } from '../model/attempt.ts'
 import type { State } from '../model/state.ts'
 import type { Step } from '../model/step.ts'
-import { recordLostSession, reservedUsage } from '../record-session.ts'
+import { recordLostSession, reservedUsage } from '../state/record-session.ts'
 import { landedBefore, withOnlyAttempt } from './train.ts'
 
 /** The state for a step: with only its own attempt, on the commit that it is, or will be, based on. */
@@ -15,7 +15,7 @@ export function stateForStep(
   if (step.kind === 'rebase')
     return { ...withOnlyAttempt(landedBefore(state, attempt.storyId), attempt), green: step.onto }
   // One of several candidates is in no train.
-  if (step.kind === 'guard' && attempt.slot === undefined)
+  if (step.kind === 'guard' && slotOf(attempt) === undefined)
     return withOnlyAttempt(landedBefore(state, attempt.storyId), attempt)
   if (step.kind === 'agent') return withOnlyAttempt(withOthersReserved(state, attempt), attempt)
   return withOnlyAttempt(state, attempt)

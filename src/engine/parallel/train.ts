@@ -1,15 +1,22 @@
 // The train: candidates of attempts in parallel land one after the other. The gates of each run on top of the candidates before it. Pure.
 
-import { passedEntry, passStory } from '../attempt-outcome.ts'
-import { type Attempt, type AttemptWithCandidate, attemptKey, hasCandidate } from '../model/attempt.ts'
+import { passedEntry, passStory } from '../attempts/attempt-outcome.ts'
+import {
+  type Attempt,
+  type AttemptWithCandidate,
+  attemptKey,
+  hasCandidate,
+  placeOf,
+  slotOf,
+} from '../model/attempt.ts'
 import type { State } from '../model/state.ts'
 
 /** The candidates in the order in which they land, which is the order in which they were built or chosen. */
 export function trainOf({ attempts }: Pick<State, 'attempts'>): AttemptWithCandidate[] {
   return Object.values(attempts)
     .filter(hasCandidate)
-    .filter(({ slot }) => slot === undefined)
-    .sort((a, b) => (a.place ?? 0) - (b.place ?? 0))
+    .filter((attempt) => slotOf(attempt) === undefined)
+    .sort((a, b) => placeOf(a) - placeOf(b))
 }
 
 /**
@@ -46,7 +53,7 @@ export function baseFor(state: State, storyId: string): string | null {
   return base
 }
 
-/** The state for an attempt's own steps: with this attempt alone, on the commit that it is based on. */
+/** The state for an attempt's own steps: it has only this attempt, and the attempt's base is the green commit. */
 export function withOnlyAttempt(state: State, attempt: Attempt): State {
   return { ...state, green: attempt.base, attempts: { [attemptKey(attempt)]: attempt } }
 }

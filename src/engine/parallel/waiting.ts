@@ -1,8 +1,8 @@
-// Candidates that wait from one wave to the next. With `isolation: separate-job`, sessions and gates run in different jobs, so the gates
+// Candidates that wait from one wave to the next. With `isolation: separate-job`, sessions and gates run in different jobs. So the gates
 // of such a candidate run in the next wave, on exactly the tree that it was rebased to. Pure.
 
-import { refund } from '../attempt-events.ts'
-import { type Attempt, attemptKey } from '../model/attempt.ts'
+import { refund } from '../attempts/attempt-events.ts'
+import { type Attempt, attemptKey, withoutWorker } from '../model/attempt.ts'
 import type { State } from '../model/state.ts'
 
 export function hasWaiting({ waiting }: Pick<State, 'waiting'>): boolean {
@@ -18,10 +18,10 @@ export function withWaiting(state: State): State {
 }
 
 /** The attempt without its worker, which has ended. The next wave also runs gates that were red on top of other candidates. */
-function putAside({ worker: _worker, ...attempt }: Attempt): Attempt {
-  if (attempt.phase !== 'guarded') return attempt
-  const { redBehind: _red, ...guarded } = attempt
-  return guarded
+function putAside(attempt: Attempt): Attempt {
+  const free = withoutWorker(attempt)
+  if (free.phase !== 'guarded' || free.train === undefined) return free
+  return { ...free, train: { ...free.train, isRedBehind: false } }
 }
 
 /** The state with the waiting candidates in work again. A candidate whose story is no longer asked for is returned, uncharged. */
@@ -45,7 +45,10 @@ export function returnWaiting(state: State, ids: readonly string[], why: string)
   return { ...state, waiting: attempts }
 }
 
-/** For a run without a job that would run their gates: returns all waiting candidates. The next sessions of their stories begin with that work. */
+/**
+ * For a run without a job that would run their gates: returns all waiting candidates. The next sessions of their stories begin with that
+ * work.
+ */
 export function withWaitingReturned(state: State): State {
   return Object.values(state.waiting ?? {}).reduce(
     (after, attempt) => refund(after, attempt, 'limit', 'its gates are no longer run alongside others'),

@@ -1,9 +1,5 @@
 // The result of a plan session, and the commands of people on its proposal. Pure.
 
-import { recordAgentUnavailable } from '../attempt-events.ts'
-import { withoutContests } from '../contests.ts'
-import { unallowableReason } from '../dependencies.ts'
-import { countCalls } from '../limits.ts'
 import type { Failure } from '../model/attempt.ts'
 import type { Command, EventOf } from '../model/event.ts'
 import type { Story } from '../model/feature.ts'
@@ -13,8 +9,11 @@ import type { State } from '../model/state.ts'
 import { oneLine } from '../model/text.ts'
 import { extendScope } from '../prd/scope.ts'
 import { inScope } from '../prd/select.ts'
-import { recordSession } from '../record-session.ts'
-import { mapStory, withNote, withoutApproval, withoutKey, withRecord } from '../state-updates.ts'
+import { withoutContests } from '../state/contests.ts'
+import { unallowableReason } from '../state/dependencies.ts'
+import { countCalls, recordAgentUnavailable } from '../state/limits.ts'
+import { recordSession } from '../state/record-session.ts'
+import { mapStory, withNote, withoutApproval, withoutKey, withRecord } from '../state/state-updates.ts'
 import { mustAskQuestions } from './plan-questions.ts'
 import { isWaitingPlan, newPlan, planDigest, splitFault, storiesDigest, withParts } from './proposed-plan.ts'
 import { asShown } from './shown-stories.ts'
@@ -103,7 +102,7 @@ function withSplit(state: State, id: string, proposal: Proposed, limits: Limits)
   return message === undefined ? split : withoutParts(state, id, message, limits)
 }
 
-/** After as many sessions as a story has attempts, the story stays whole, and is blocked where it was. */
+/** After as many sessions as a story has attempts, the story stays whole. It is blocked if it was, or if no attempt is left. */
 function withoutParts(state: State, id: string, message: string, limits: Limits): State {
   const split = state.splits?.[id]
   if (split === undefined) return state
@@ -143,7 +142,7 @@ function applySplit(state: State, id: string): State {
   return withoutApproval(withNote(done, id, `split into ${names.join(', ')}`))
 }
 
-/** Why the proposed parts no longer fit the story, which people changed since; null where they still do. */
+/** Why the proposed parts no longer fit the story, which people changed since; null if they still do. */
 function staleSplit({ prd, archive }: State, whole: Story, parts: readonly Story[]): string | null {
   const taken = new Set([...prd.userStories.map((story) => story.id), ...(archive?.ids ?? [])])
   const duplicate = parts.find((part) => taken.has(part.id))
@@ -166,15 +165,15 @@ export function requestPlan(state: State, guidance: string): State {
   })
 }
 
-/** The most questions that people are shown. */
+/** The maximum number of questions that people are shown. */
 const MAX_QUESTIONS = 20
 
-/** The longest brief, in UTF-16 units. */
+/** The maximum length of a brief, in UTF-16 units. */
 export const MAX_BRIEF = 60_000
 
 /**
- * `ralph approve-plan`: of the feature's plan, or of a split. `digest`: of the text that is approved, where a person names it; else
- * the text that was shown when the comment was written. An edit since then needs another approval.
+ * `ralph approve-plan`: approves the feature's plan, or a split. `digest`: of the text that the person approves. Without it, the
+ * approval is for the text that was shown when the comment was written, and a later edit needs another approval.
  */
 export function approve(state: State, { story: id, digest, at }: Approval): State {
   if (id !== null) {
@@ -201,7 +200,8 @@ export function ineffectiveReason(state: State, command: Command): string | null
   const { plan, splits = {}, prd } = state
   if (command.kind === 'split') {
     const story = prd.userStories.find(({ id }) => id === command.story)
-    return story?.passes || story?.skipped ? `${command.story} is no longer worked on` : null
+    if (story?.passes) return `${command.story} has passed, so there is nothing to split`
+    return story?.skipped ? `${command.story} is skipped, so there is nothing to split` : null
   }
   if (command.kind === 'retry' && command.stories === 'all')
     return prd.userStories.some(({ blocked }) => blocked) ? null : 'no story is blocked'
@@ -221,7 +221,7 @@ export function ineffectiveReason(state: State, command: Command): string | null
   const one = command.story === null ? plan : splits[command.story]
   if (one?.phase !== 'proposed') {
     const waiting = Object.entries(splits).find(([, { phase }]) => phase === 'proposed')
-    if (waiting === undefined) return 'nothing waits to be approved'
+    if (waiting === undefined) return 'there is nothing to approve'
     return `the parts of ${waiting[0]} wait: approve-plan ${waiting[0]} ${waiting[1].digest}`
   }
   if (isApprovalFor(one, command.digest, command.at)) return null
@@ -234,7 +234,7 @@ export function ineffectiveReason(state: State, command: Command): string | null
 function undroppableReason({ prd }: State, ids: readonly string[]): string | null {
   const open = prd.userStories.filter(({ id, passes }) => ids.includes(id) && !passes).map(({ id }) => id)
   if (open.length > 0)
-    return `${open.join(', ')} did not pass, so nothing is to be reverted: skip leaves a story out`
+    return `${open.join(', ')} has not passed, so there is nothing to revert: skip leaves a story out`
   const needing = prd.userStories.filter(
     ({ id, passes, dependsOn }) => passes && !ids.includes(id) && dependsOn.some((one) => ids.includes(one)),
   )

@@ -9,11 +9,11 @@ import { mapTexts, oneLine, sanitizeText } from '../model/text.ts'
 import { parsePrd } from '../prd/parse.ts'
 import { newStory } from '../prd/schema.ts'
 import { coveringPaths, plannedPaths } from '../prd/touches.ts'
-import { peopleNotes } from '../story-notes.ts'
+import { peopleNotes } from '../state/story-notes.ts'
 import { lastJson } from './last-json.ts'
 import { readQuestions } from './plan-questions.ts'
 
-/** The most stories of a plan: a person would not read more before approving them. */
+/** The maximum number of stories of a plan: a person would not read more before approving them. */
 const MAX_STORIES = 200
 const MAX_QUESTIONS = 10
 const MAX_LENGTH = { context: 6000, description: 2000, question: 300, message: 1000 }

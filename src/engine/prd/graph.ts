@@ -45,8 +45,8 @@ export function graphMistakes(stories: readonly Edges[], path: Path, gone: Reado
     const { index, id } = fault
     const found = describeValue(id)
     if (fault.kind === 'duplicate') {
-      const expected = `an id used once (it is also that of ${path(fault.first)})`
-      return { path: path(index, 'id'), found, expected, fix: 'give one of them another id' }
+      const expected = `a unique id (${path(fault.first)} already has this one)`
+      return { path: path(index, 'id'), found, expected, fix: 'give one of the two stories another id' }
     }
     const near = suggestions < MAX_SUGGESTIONS ? nearestId(id, ids) : null
     suggestions += 1
@@ -59,10 +59,10 @@ export function graphMistakes(stories: readonly Edges[], path: Path, gone: Reado
   })
 }
 
-// The most cycles that are reported: a hundred stories that all depend on each other have thousands.
+// The maximum number of cycles that are reported: a hundred stories that all depend on each other have thousands.
 const MAX_CYCLES = 100
 
-// The most searches for a nearest id: each is a pass over all ids, and a file may have thousands of wrong ones.
+// The maximum number of searches for a nearest id: each is a pass over all ids, and a file may have thousands of wrong ones.
 const MAX_SUGGESTIONS = 20
 
 /** Depth first without recursion: a chain of 10,000 stories is legal. Each edge that closes a circle is a fault. */

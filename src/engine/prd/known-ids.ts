@@ -4,7 +4,7 @@ import { nearest } from '../../system/nearest.ts'
 import { oneLine } from '../model/text.ts'
 
 /**
- * The one of `ids` that `word` most likely stands for; null where none is near. An id with other digits is another story, and no
+ * The one of `ids` that `word` most likely stands for; null if none is near. An id with other digits is another story, and no
  * typing slip: `US-099` is not near `US-001`, while `us1`, `US-0O1` and `US-010` are.
  */
 export function nearestId(word: string, ids: readonly string[]): string | null {

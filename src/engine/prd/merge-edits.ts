@@ -2,12 +2,11 @@
 import type { Prd, Story } from '../model/feature.ts'
 
 /**
- * Ralph's state with what people wrote: `ours` wins for passes, retries, blocked, skipped, lastResult, run,
- * branchName, and notes unless empty; `theirs` wins for everything else and for the order. Nothing passes
- * through a merge, and merging the same file again changes nothing. `seen`: the ids in the file that people edited; a story of ours that
- * was not in it is newer, and stays. Without it every story that theirs lacks was removed.
- * `isNoted`: whether the notes of a story hold a note of Ralph's; where they do not, they are people's. `untouched`: the stories that people
- * left as they found them: ours win, since Ralph may have changed what they depend on (`split`).
+ * Ralph's state with what people wrote. `ours` wins for passes, retries, blocked, skipped, lastResult, run and branchName; `theirs`
+ * wins for everything else and for the order. A merge never makes a story pass, and merging the same file again changes nothing.
+ * `seen`: the ids in the file that people edited; a story of ours that was not in it is newer, and stays. Without `seen`, every story
+ * that theirs lacks counts as removed. `hasRalphNote`: whether a story's notes hold a note of Ralph's; then ours win unless they are
+ * empty. `untouched`: the stories that people left unchanged; ours win, since Ralph may have changed what they depend on (`split`).
  */
 export function mergePeople(
   ours: Prd,

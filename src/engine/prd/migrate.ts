@@ -33,7 +33,7 @@ export type Draft = {
   notes: string[]
 }
 
-/** Neither absent nor null: generated files write null where a person leaves the field out. */
+/** Neither absent nor null: generated files write null if a person leaves the field out. */
 export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }

@@ -2,12 +2,12 @@
 import { isObject } from '../model/json.ts'
 import { formatCount, isGiven, type Raw } from './migrate.ts'
 
-/** The most pairs of dependencies: every reader has to hold them all. */
+/** The maximum number of dependencies. Every reader has to hold them all in memory. */
 const MAX_DEPENDENCIES = 10_000
 
 /**
- * The stories, each of a group with `dependsOn` on all stories of the next lower one; a story without a group stays free, as one of group
- * 0 is in ralphy. If stories of a group have their own `dependsOn`, groups order nothing.
+ * The stories, with `dependsOn` set so that each depends on all stories of the next lower group. A story without a group depends on
+ * nothing, like one of group 0 in ralphy. If stories of a group have their own `dependsOn`, groups order nothing.
  */
 export function orderByGroup(stories: readonly unknown[], notes: string[]): unknown[] {
   const groups = new Map<number, Raw[]>()

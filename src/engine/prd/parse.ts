@@ -1,10 +1,12 @@
 // Reads every prd.json: text in, a Prd or all mistakes out. Markdown and YAML are read by plan/.
 import * as z from 'zod/mini'
 import type { Mistake } from '../../system/errors.ts'
+import { faultOf } from '../../system/faults.ts'
 import { nearest } from '../../system/nearest.ts'
 import type { Prd, Story } from '../model/feature.ts'
 import { isObject } from '../model/json.ts'
 import { jsonFault } from '../model/json-fault.ts'
+import { idFault } from '../model/safe-names.ts'
 import { describeValue, findInvisible } from '../model/text.ts'
 import { graphMistakes } from './graph.ts'
 import { type Draft, formatCount, isGiven, migrate, type Raw } from './migrate.ts'
@@ -19,8 +21,8 @@ type ParsedPrd = { ok: true; prd: Prd; notes: string[] } | { ok: false; mistakes
 
 /**
  * Reads any known format as version 2; never throws. `source` names the file in every mistake.
- * `gone`: ids that stories may still depend on although the file no longer has them, because people removed
- * a story in the middle of a run; `mergePeople` then drops those dependencies.
+ * `gone`: ids of stories that people removed in the middle of a run. Stories may still depend on them; `mergePeople` drops those
+ * dependencies.
  */
 export function parsePrd(text: string, source: string, gone: ReadonlySet<string> = new Set()): ParsedPrd {
   const { draft, mistakes } = draftPrd(text, source)
@@ -97,14 +99,14 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
     checked.ok ? [] : checked.mistakes,
     graphMistakes(edges, draft.storyPath, gone),
   )
-  if (!checked.ok || mistakes.length > 0) return { ok: false, mistakes }
+  if (!checked.ok || mistakes.length > 0) return { ok: false, mistakes: withPlaces(mistakes, draft) }
   notes.push(...misspelledFields(draft), ...invisibleNotes(checked.prd))
   const prd = withInterface(checked.prd, draft, notes)
   if (!draft.imported) return { ok: true, prd, notes }
   const stories = prd.userStories.map(markImported)
   const passed = stories.filter((story, index) => story !== prd.userStories[index]).length
   if (passed > 0)
-    notes.push(`${formatCount(passed, 'story')} had passed before: still passed, marked as imported.`)
+    notes.push(`${formatCount(passed, 'story')} had passed before: imported. No gate has checked this.`)
   return { ok: true, prd: { ...prd, userStories: stories }, notes }
 }
 
@@ -154,16 +156,16 @@ export type FieldFault = { field: string } & Omit<Mistake, 'path'>
 
 /** Every field of the story that is wrong by the definition of version 2. */
 export function findStoryFaults(story: Raw): FieldFault[] {
-  return faultsOf(z.safeParse(storySchema, story, { reportInput: true }))
+  return fieldFaults(z.safeParse(storySchema, story, { reportInput: true }))
 }
 
 /** Every field of the feature that is wrong, without its stories. */
 export function findFeatureFaults(root: Raw): FieldFault[] {
-  const faults = faultsOf(z.safeParse(prdSchema, { ...root, userStories: [] }, { reportInput: true }))
+  const faults = fieldFaults(z.safeParse(prdSchema, { ...root, userStories: [] }, { reportInput: true }))
   return faults.filter(({ field }) => field !== 'userStories')
 }
 
-function faultsOf(result: z.core.util.SafeParseResult<unknown>): FieldFault[] {
+function fieldFaults(result: z.core.util.SafeParseResult<unknown>): FieldFault[] {
   if (result.success) return []
   return result.error.issues.map((issue) => ({ field: String(issue.path[0] ?? ''), ...wordsOf(issue) }))
 }
@@ -172,11 +174,11 @@ function mistakeOf(issue: z.core.$ZodIssue, draft: Draft): Mistake {
   return { path: placeOf(issue.path, draft), ...wordsOf(issue) }
 }
 
-function wordsOf({ code, message, input }: z.core.$ZodIssue): Omit<Mistake, 'path'> {
-  const [expected = '', fix = '', inWords] = message.split('\n')
+function wordsOf(issue: z.core.$ZodIssue): Omit<Mistake, 'path'> {
+  const { code, input } = issue
+  const { expected, fix, found = describeValue(input ?? undefined) } = faultOf(issue)
   const isLong = code === 'too_big' && typeof input === 'string'
-  const found = isLong ? `${input.length} characters` : (inWords ?? describeValue(input ?? undefined))
-  return { found, expected, fix }
+  return { found: isLong ? `${input.length} characters` : found, expected, fix }
 }
 
 function placeOf(path: readonly PropertyKey[], draft: Draft): string {
@@ -187,6 +189,23 @@ function placeOf(path: readonly PropertyKey[], draft: Draft): string {
     : draft.rootPath(String(first))
   const rest = path.slice(inStory ? 3 : 1)
   return place + rest.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('')
+}
+
+/** Splits the path of a story or of its field: `prd.json: userStories[2].tags`. */
+const STORY_PATH = /^(.*: )?\w+\[(\d{1,9})\](?:\.(.*))?$/s
+
+/** Adds the id of the story to mistakes in it, which is easier to find than a place in the list. An id that two stories have does not help. */
+function withPlaces(mistakes: readonly Mistake[], { list, storyPath }: Draft): Mistake[] {
+  const ids = list.map((raw) => (isObject(raw) ? idOf(raw.id) : ''))
+  const firstOf = new Map(ids.map((id, at) => [id, at] as const).reverse())
+  const twice = new Set(ids.filter((id, at) => firstOf.get(id) !== at))
+  return mistakes.map((mistake) => {
+    const [, file = '', position = '', field] = STORY_PATH.exec(mistake.path) ?? []
+    const id = ids[Number(position)] ?? ''
+    const isOwn = position !== '' && mistake.path.startsWith(storyPath(Number(position)))
+    if (!isOwn || idFault(id) !== null || twice.has(id)) return mistake
+    return { ...mistake, place: `${file}${id}${field === undefined ? '' : `, ${field}`}` }
+  })
 }
 
 const MAX_SLIPS = 20
@@ -279,7 +298,7 @@ function withDefaults(draft: Draft, notes: string[]): unknown[] {
   if (derived.length > 0) {
     const places = derived.slice(0, 10).map((index) => draft.storyPath(index))
     notes.push(
-      `${formatCount(derived.length, 'story')} had no acceptance criteria: the description, or else the title, became the criterion (${places.join(', ')}${derived.length > 10 ? ' ...' : ''}).`,
+      `${formatCount(derived.length, 'story')} had no acceptance criteria: the description, or else the title, became the criterion (${places.join(', ')}${derived.length > 10 ? ' ...' : ''}). Better: say how one can see that it is done, such as "npm test passes".`,
     )
   }
   return draft.imported ? orderByGroup(stories, notes) : stories

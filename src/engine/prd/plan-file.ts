@@ -2,7 +2,9 @@
 import type { Prd } from '../model/feature.ts'
 import { isObject } from '../model/json.ts'
 
-/** The field of prd.json with the sources of the plan. Its keys are paths, or `tasks.json#tag` for a part of a file; its values are digests. */
+/**
+ * The field of prd.json with the sources of the plan. Its keys are paths, or `tasks.json#tag` for a part of a file; its values are digests.
+ */
 const PLANNED_FROM = 'plannedFrom'
 
 export function plannedFrom({ extra }: Pick<Prd, 'extra'>): Record<string, unknown> {

@@ -1,5 +1,6 @@
 // prd.json, version 2: one definition for its reader, its order and schemas/prd.schema.json; and what new parts begin with.
 import * as z from 'zod/mini'
+import { faultOptions } from '../../system/faults.ts'
 import { MAX_EXAMPLES, readExamples } from '../model/example.ts'
 import {
   Corrects,
@@ -13,12 +14,10 @@ import {
 import { branchNameFault, branchOfRef, idFault, idPattern } from '../model/safe-names.ts'
 import { type Extra, emptyUsage } from '../model/usage.ts'
 
-/** The error for a value of the wrong shape. */
-type ErrorText = { error: string | ((issue: { input?: unknown }) => string) }
+type FaultOptions = ReturnType<typeof faultOptions>
 
-/** `found`: words for the value, if the value itself says little. */
-function issueText(expected: string, fix: string, ...found: string[]): { error: string } {
-  return { error: [expected, fix, ...found].join('\n') }
+function expects(expected: string, fix: string): FaultOptions {
+  return faultOptions(() => ({ expected, fix }))
 }
 
 /** Adds the description that an editor with the schema shows. */
@@ -27,7 +26,7 @@ function described<T extends z.core.$ZodType>(schema: T, description: string, mo
   return schema
 }
 
-/** A field that may be left out, null or empty: generated files write null where a person writes nothing. */
+/** A field that may be left out, null or empty: generated files write null if a person writes nothing. */
 function withDefault<T extends z.core.SomeType, F>(inner: T, fallback: () => F) {
   return z.pipe(
     z.nullish(inner),
@@ -38,22 +37,20 @@ function withDefault<T extends z.core.SomeType, F>(inner: T, fallback: () => F) 
 const nullValue = () => null
 const emptyList = () => []
 
-const textText = issueText('a text', 'write it in double quotes')
+const textText = expects('a text', 'write it in double quotes')
 const anyText = z.string(textText)
 
 function text(max = 50_000) {
   const fix = 'shorten it, or move the detail to prd.md or context.md'
-  return anyText.check(z.maxLength(max, issueText(`at most ${max} characters`, fix)))
+  return anyText.check(z.maxLength(max, expects(`at most ${max} characters`, fix)))
 }
 
-const listText = issueText('a list of texts', 'write it as a list: ["..."]')
+const listText = expects('a list of strings', 'write it as a list: ["..."]')
 
-function texts<T extends z.ZodMiniType<string>>(item: T, wrong: ErrorText = listText) {
+function texts<T extends z.ZodMiniType<string>>(item: T, wrong: FaultOptions = listText) {
   const fix = 'write something there, or remove the entry'
-  return z.array(
-    item.check(z.refine((value) => value.trim() !== '', issueText('a text', fix, 'an empty text'))),
-    wrong,
-  )
+  const emptyText = faultOptions(() => ({ found: 'an empty text', expected: 'a text', fix }))
+  return z.array(item.check(z.refine((value) => value.trim() !== '', emptyText)), wrong)
 }
 
 /** An id; some tools use numbers. */
@@ -61,17 +58,17 @@ const id = z.pipe(z.union([z.string(), z.int(textText)], textText), z.transform(
 
 // Adding 0 makes -0 a 0: JSON writes both alike, so only 0 reads back the same.
 const number = z
-  .number(issueText('a number', 'write a number without quotes, such as 1'))
+  .number(expects('a number', 'write a number without quotes, such as 1'))
   .check(z.overwrite((value) => value + 0))
-const amount = number.check(z.minimum(0, issueText('0 or more', 'write 0 or more, or leave it out')))
+const amount = number.check(z.minimum(0, expects('0 or more', 'write 0 or more, or leave it out')))
 const count = withDefault(amount, () => 0)
-const boolean = z.boolean(issueText('true or false', 'write true or false, without quotes'))
+const boolean = z.boolean(expects('true or false', 'write true or false, without quotes'))
 const time = withDefault(text(500), nullValue)
 
 type Shape<T> = { [K in Exclude<keyof T, 'extra'>]-?: z.ZodMiniType<T[K]> }
 
 /** An object of these fields; those it does not know go to `extra`, and are written back after them. */
-function openObject<T extends { extra?: Extra }>(shape: Shape<T>, wrong: ErrorText): z.ZodMiniType<T> {
+function openObject<T extends { extra?: Extra }>(shape: Shape<T>, wrong: FaultOptions): z.ZodMiniType<T> {
   const split = (fields: Extra): Extra => {
     const unknown = Object.keys(fields).filter((key) => !Object.hasOwn(shape, key))
     if (unknown.length === 0) return fields
@@ -92,7 +89,7 @@ const ralphFlag = described(
   withDefault(boolean, () => false),
   'Ralph writes it.',
 )
-const ownFieldText = issueText('an object or null', 'remove it: Ralph writes it')
+const ownFieldText = expects('an object or null', 'remove it: Ralph writes it')
 
 export const usageShape: Shape<NonNullable<RunRecord['usage']>> = {
   calls: count,
@@ -121,7 +118,7 @@ export const runShape: Shape<RunRecord> = {
   ),
   iterations: count,
   jobs: count,
-  outcome: withDefault(z.enum(outcomes, issueText(outcomes.join(', '), 'write null')), nullValue),
+  outcome: withDefault(z.enum(outcomes, expects(outcomes.join(', '), 'write null')), nullValue),
   usage: withDefault(openObject(usageShape, ownFieldText), emptyUsage),
   control: withDefault(z.record(z.string(), z.unknown(), ownFieldText), () => ({})),
 }
@@ -129,15 +126,13 @@ export const runShape: Shape<RunRecord> = {
 const run = openObject(runShape, ownFieldText)
 
 // It reaches git's command line: anything but hexadecimal digits could be an option.
-const commit = anyText.check(
-  z.regex(/^(?:[0-9a-fA-F]{4,64})?$/, issueText('the id of a commit', 'write null')),
-)
+const commit = anyText.check(z.regex(/^(?:[0-9a-fA-F]{4,64})?$/, expects('the id of a commit', 'write null')))
 
 export const lastResultShape: Shape<LastResult> = {
   completedAt: time,
   commit: withDefault(commit, nullValue),
   summary: withDefault(anyText, () => ''),
-  how: z.exactOptional(z.enum(['unchanged', 'ungated'])),
+  how: z.exactOptional(z.enum(['unchanged', 'ungated', 'answered'])),
   iteration: z.exactOptional(amount),
   attempts: z.exactOptional(amount),
   costUsd: z.exactOptional(amount),
@@ -146,44 +141,52 @@ export const lastResultShape: Shape<LastResult> = {
 }
 
 const storyId = id.check(
-  z.refine((value) => idFault(value) === null, {
-    error: ({ input }) => `${idFault(String(input))}\nuse an id such as "US-001"`,
-  }),
+  z.refine(
+    (value) => idFault(value) === null,
+    faultOptions((input) => ({
+      expected: idFault(String(input)) ?? '',
+      fix: 'use an id such as "US-001"',
+    })),
+  ),
 )
 
-const titleText = issueText('a title', 'say in one line what the story brings')
+const titleText = expects('a title', 'say in one line what the story adds')
 const title = z.string(titleText).check(
-  z.maxLength(500, issueText('at most 500 characters', 'move the detail to the description')),
+  z.maxLength(500, expects('at most 500 characters', 'move the detail to the description')),
   z.refine((value) => value.trim() !== '', titleText),
 )
 
-const criteriaText = issueText(
+const criteriaText = expects(
   'at least one criterion',
-  'say how one can see that it is done, such as "npm test passes"',
+  'say how to tell that it is done, such as "npm test passes"',
 )
-const criteria = texts(text(), {
-  error: ({ input }) => (input == null ? criteriaText : listText).error,
-}).check(z.minLength(1, criteriaText))
+const criteria = texts(
+  text(),
+  faultOptions((input) => (input == null ? criteriaText : listText).fault(input)),
+).check(z.minLength(1, criteriaText))
 
 export const storyShape: Shape<Story> = {
   // A missing id or priority is filled in from the place in the list before this check.
   id: described(
     withDefault(storyId, () => ''),
-    'Names the story in branches, comments and commands; US-001 and so on where it is left out.',
+    'The id of the story in comments and commands. Without one, Ralph gives US-001, US-002 and so on.',
     { pattern: idPattern.source },
   ),
   epicId: withDefault(id, nullValue),
   title: described(title, 'What the story brings, in one line.'),
   description: withDefault(text(), () => ''),
-  acceptanceCriteria: described(criteria, 'How one can see that the story is done.'),
-  tags: described(withDefault(texts(text(100)), emptyList), 'They choose among the gates that have `when`.'),
+  acceptanceCriteria: described(criteria, 'What must be true when the story is done, one sentence each.'),
+  tags: described(
+    withDefault(texts(text(100)), emptyList),
+    'A gate or service with `when` is only for stories with one of these tags.',
+  ),
   dependsOn: described(
     withDefault(z.array(id, listText), emptyList),
-    'Ids of stories that must pass before.',
+    'The ids of stories that must pass before this one can start.',
   ),
   priority: described(
     withDefault(number, () => 1),
-    'The lowest number is worked on first; the place in the list where it is left out.',
+    'Ralph works on the lowest number first. Without numbers, the order of the list counts.',
   ),
   passes: ralphFlag,
   retries: count,
@@ -192,12 +195,12 @@ export const storyShape: Shape<Story> = {
   lastResult: withDefault(openObject(lastResultShape, ownFieldText), nullValue),
   notes: described(
     withDefault(anyText, () => ''),
-    'For the next attempt at this story.',
+    'Text for the next attempt at this story.',
   ),
   examples: z.exactOptional(
     described(
       z.pipe(z.unknown(), z.transform(readExamples)),
-      'Examples of the criteria, for `examples: sealed`: `criterion` (1 is the first), `given` and `expect`, both any JSON. Ralph replaces `expect` by a box that only Ralph opens.',
+      'Examples of the criteria, for `examples: sealed`: `criterion` (1 is the first), and `given` and `expect`, which are any JSON. Ralph encrypts `expect`.',
       {
         type: 'array',
         maxItems: MAX_EXAMPLES,
@@ -216,17 +219,18 @@ export const storyShape: Shape<Story> = {
 
 export const storySchema = openObject(
   storyShape,
-  issueText('a user story', 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'),
+  expects('a user story', 'write {"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}'),
 )
 
 const branchName = text(1_000).check(
-  z.refine((value) => value === '' || branchNameFault(value) === null, {
-    error: ({ input }) => {
+  z.refine(
+    (value) => value === '' || branchNameFault(value) === null,
+    faultOptions((input) => {
       const branch = branchOfRef(String(input))
       const fix = branch === null ? 'use a name such as "ralph/auth"' : `write "${branch}"`
-      return `a branch name with ${branchNameFault(String(input))}\n${fix}`
-    },
-  }),
+      return { expected: `a branch name with ${branchNameFault(String(input))}`, fix }
+    }),
+  ),
 )
 
 export const prdShape: Shape<Prd> = {
@@ -235,7 +239,7 @@ export const prdShape: Shape<Prd> = {
   project: withDefault(text(500), () => ''),
   branchName: described(
     withDefault(branchName, () => ''),
-    'Where Ralph works; empty means branch-prefix and the name of the feature.',
+    'The branch that Ralph works on. If empty: branch-prefix and the name of the feature.',
   ),
   description: withDefault(text(), () => ''),
   run: described(withDefault(run, emptyFileRun), 'The progress of the run: Ralph writes it.'),
@@ -243,7 +247,7 @@ export const prdShape: Shape<Prd> = {
 }
 
 export const prdSchema = described(
-  openObject(prdShape, issueText('an object', 'write {"userStories": [...]}')),
+  openObject(prdShape, expects('an object', 'write {"userStories": [...]}')),
   'The user stories of one feature, for Ralph to work on.',
   { title: 'prd.json' },
 )
@@ -290,8 +294,8 @@ export function markImported(story: Story): Story {
 }
 
 /**
- * The part of a file of the base branch that a kick-off takes over: learnings and stories stay, passes are marked
- * as imported, the run begins again. A file must not bring raised limits, usage or its own nonce.
+ * The part of a file of the base branch that a kick-off takes over. Learnings and stories stay, and passes are marked as imported.
+ * Everything else of the run begins again, so that a file cannot bring raised limits, usage or its own nonce.
  */
 export function asImported(prd: Prd): Prd {
   const run = { ...emptyRun(), learnings: prd.run.learnings }

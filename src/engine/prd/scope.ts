@@ -9,12 +9,12 @@ import { inScope, remaining } from './select.ts'
 /** The scope that a person asked for, as it was written. */
 export type ScopeRequest = { stories: readonly string[]; epic: string | null }
 
-/** The most ids that a message names; further ones are counted. */
+/** The maximum number of ids that a message names; it only counts the others. */
 const MAX_NAMED = 5
 
 /**
- * Resolves a request to a scope; null is the whole feature. Ids match in any case. A story that depends on one which has not
- * passed and is out of scope could never be worked on: that is a mistake, reported before the run begins.
+ * Resolves a request to a scope; null is the whole feature. Ids match in any case. If a story depends on one that has not passed and is
+ * out of scope, Ralph could never work on it. This mistake is reported before the run begins.
  */
 export function resolveScope(
   prd: Prd,

@@ -9,9 +9,9 @@ export function inScope(scope: Scope | null): (story: Story) => boolean {
 }
 
 /**
- * The story to work on now, or null when there is none: not passed, not blocked, not skipped, everything it
- * depends on passed or skipped, and `workable` (breaker closed, not taken by another worker). The lowest
- * priority wins, then the file's order.
+ * The story to work on now, or null if there is none. It has not passed, is neither blocked nor skipped, and all its dependencies have
+ * passed or are skipped. It is also `workable`: its breaker is closed, and no other worker has it. The lowest priority wins, then the
+ * file's order.
  */
 export function pickStory(prd: Prd, workable: (story: Story) => boolean = () => true): Story | null {
   const satisfied = new Set<string>()

@@ -3,7 +3,7 @@ import { isObject } from '../model/json.ts'
 
 type Raw = { [key: string]: unknown }
 
-/** A list as it is; a text as its lines without bullets; any other single value as a list of one; nothing as an empty list. */
+/** A list is returned unchanged. A text becomes its lines without bullets, another value a list of one, and nothing an empty list. */
 export function listOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value
   if (typeof value === 'string') return lines(value)
@@ -19,7 +19,7 @@ function lines(text: string): string[] {
 
 const TEXT_KEYS = ['text', 'criterion', 'criteria', 'description', 'title', 'name', 'requirement', 'then']
 
-/** The words of a criterion, which may be an object such as `{ given, when, then }` or `{ id, text, passes }`; null without words. */
+/** The text of a criterion, which may be an object such as `{ given, when, then }` or `{ id, text, passes }`. Null if it has none. */
 export function criterionText(value: unknown): string | null {
   if (typeof value === 'string' || typeof value === 'number') return String(value).trim() || null
   if (!isObject(value)) return null

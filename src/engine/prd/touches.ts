@@ -1,7 +1,7 @@
 // Sets of paths: those that a plan expects a story to change, and those that its attempts changed. Pure.
 import type { Story } from '../model/feature.ts'
 
-/** The most paths kept for a story, and their longest, in UTF-16 units: a state holds thousands of stories. */
+/** The maximum number of paths kept for a story, and their longest, in UTF-16 units: a state holds thousands of stories. */
 const MAX_PATHS = 50
 const MAX_PATH_LENGTH = 300
 
@@ -15,7 +15,7 @@ export function plannedPaths({ extra }: Story): string[] {
   return paths.filter((path) => typeof path === 'string').map(withoutGlob)
 }
 
-/** The folder above the first segment with a `*`; a path without one as it is. */
+/** The folder above the first segment with a `*`; a path without one is returned unchanged. */
 function withoutGlob(path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.')
   const star = segments.findIndex((segment) => segment.includes('*'))

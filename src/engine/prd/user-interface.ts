@@ -48,7 +48,7 @@ const WORDS: readonly RegExp[] = [
 const OTHER_INTERFACE =
   /\b(?:gpio|hardware|device|firmware|keypad|slack|discord|telegram|terminal|tui|ncurses|curses|tkinter|cli)\b/i
 
-/** The words by which a story asks for a page in a browser; null where none do. */
+/** The words by which a story asks for a page in a browser; null if none do. */
 export function findInterfaceWords({
   title,
   description,

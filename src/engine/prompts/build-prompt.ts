@@ -1,7 +1,6 @@
 // Builds the prompts: fills the variables of their templates, each cut to its limit. Pure.
 
 import { utf8Bytes } from '../../system/excerpt.ts'
-import { describeFalseDone } from '../breaker.ts'
 import { provedTests } from '../gating/proved-tests.ts'
 import type { Story } from '../model/feature.ts'
 import { failureOutput } from '../model/gate-output.ts'
@@ -13,8 +12,9 @@ import { fenced, mapTexts, oneLine, sanitizeText } from '../model/text.ts'
 import { epicName } from '../prd/epics.ts'
 import { planFile } from '../prd/plan-file.ts'
 import { remaining } from '../prd/select.ts'
-import { pictureName, picturePath } from '../screenshots.ts'
-import { peopleNotes, shortenEntry } from '../story-notes.ts'
+import { describeFalseDone } from '../state/breaker.ts'
+import { pictureName, picturePath } from '../state/screenshots.ts'
+import { peopleNotes, shortenEntry } from '../state/story-notes.ts'
 import {
   ASK_ANSWER,
   ASK_FIRST,
@@ -45,7 +45,7 @@ import {
   steadyNewest,
   tail,
 } from './prompt-text.ts'
-import { fill, type Part, variablesIn } from './template.ts'
+import { fill, type PromptPart, variablesIn } from './template.ts'
 import { type Mode, VARIABLES, type Values, type VariableName } from './variables.ts'
 
 /** The limit for existing stories in a plan's prompt. A judge gets its stories uncut. */
@@ -94,7 +94,7 @@ export function runParts(
   run: State,
   storyToWork: Story,
   promptFacts: PromptFacts,
-): Part[] {
+): PromptPart[] {
   const { state, facts } = sanitizeRun(run, [storyToWork.id], promptFacts)
   const story = mapTexts(storyToWork, sanitizeText)
   const record = state.records[story.id]
@@ -134,7 +134,7 @@ export function verifyParts(
   run: State,
   task: JudgeTask,
   promptFacts: PromptFacts,
-): Part[] {
+): PromptPart[] {
   const { state, facts } = sanitizeRun(run, task.stories, promptFacts)
   const values: Values<'verify'> = {
     ...commonValues(state, facts, run),
@@ -169,7 +169,7 @@ export function planParts(
   run: State,
   task: PlanTask,
   promptFacts: PromptFacts,
-): Part[] {
+): PromptPart[] {
   const { state, facts } = sanitizeRun(run, [], promptFacts)
   const { stories, split, brief, message, asks } = mapTexts(task, sanitizeText)
   const splitStories = stories.filter(({ id }) => id === split)
@@ -218,7 +218,7 @@ function storyText(story: Story, joinList: (items: readonly string[]) => string 
 }
 
 /** The prompt for the session that sets the project up, piece by piece. */
-export function setupParts(template: string, run: State, promptFacts: PromptFacts): Part[] {
+export function setupParts(template: string, run: State, promptFacts: PromptFacts): PromptPart[] {
   const { state, facts } = sanitizeRun(run, [], promptFacts)
   const values: Values<'setup'> = { ...commonValues(state, facts, run), ...sessionValues(state) }
   return fill(templateOf('setup', template), 'setup', values)

@@ -79,7 +79,7 @@ ${PUT_BACK} the attempt.
 ${LEARN}
 - When the change is ready for the gates, end with this on a separate line: <ralph>DONE</ralph>
 - When it must not, end with this on a separate line instead: <stuck>what is wrong, and what has to be done</stuck>
-  The attempt is rejected then, and whoever works on the story next reads your line.
+  The attempt is rejected then, and the next session that works on the story reads your line.
 
 ${FEATURE}${LEARNINGS}${story('attempt {{attempt}}')}${sections({ failure: 'What failed before: {{failureSummary}}' })}`
 }
@@ -152,8 +152,8 @@ Ask: is the criterion met? Is it tested? Is anything missing, stubbed or only pr
 
 ${QUESTIONS}
 
-Documents for agents (CLAUDE.md, AGENTS.md and the like) stand here as they were before the feature, and what git ignores and
-came since (dependencies, build output) is put aside: \`git show {{commit}}:<path>\` has a document as the feature leaves it.
+Documents for agents (CLAUDE.md, AGENTS.md and the like) are here as they were before the feature. Ignored files that were made
+since (dependencies, build output) are put aside. \`git show {{commit}}:<path>\` prints a document as the feature leaves it.
 
 ${FEATURE}{{#if failureSummary}}
 # The last answer could not be used

@@ -5,7 +5,7 @@ import type { State } from '../model/state.ts'
 import { mapTexts, oneLine, sanitizeText } from '../model/text.ts'
 import type { PromptFacts } from './build-prompt.ts'
 import { head, numbered } from './prompt-text.ts'
-import type { Part } from './template.ts'
+import type { PromptPart } from './template.ts'
 
 const MATERIAL_BYTES = 40_000
 
@@ -55,7 +55,7 @@ command for bash:
 \`\`\``
 
 /** The prompt of a session that writes examples, or a glue. */
-export function examplesParts(run: State, task: ExamplesTask, facts: PromptFacts): Part[] {
+export function examplesParts(run: State, task: ExamplesTask, facts: PromptFacts): PromptPart[] {
   const story = run.prd.userStories.find(({ id }) => id === task.storyId)
   if (story === undefined) throw new Error(`${task.storyId} is not in prd.json`)
   const { title, description, acceptanceCriteria } = mapTexts(

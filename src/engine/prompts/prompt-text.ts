@@ -1,4 +1,4 @@
-// Cuts texts to the limits of a prompt, at whole lines where possible, and never within a character. Pure.
+// Cuts texts to the limits of a prompt, at whole lines if possible, and never within a character. Pure.
 
 import { excerpt, utf8Bytes } from '../../system/excerpt.ts'
 import type { GateResult } from '../model/gate.ts'
@@ -54,8 +54,8 @@ export function newest(items: readonly string[], bound: number): string {
 }
 
 /**
- * The newest entries that fit, in their order. The first entry stays the same for several iterations, because vendors cache prompts by
- * their beginning: a list that loses its first line with each new entry would never be cached.
+ * The newest entries that fit, in their order. Vendors cache prompts by their beginning, and a list that loses its first line with each
+ * new entry would never be cached. So the first entry stays the same for several iterations.
  */
 export function steadyNewest(items: readonly string[], bound: number): string {
   const count = itemsThatFit([...items].reverse(), bound).length

@@ -21,11 +21,11 @@ const OTHER_TOOLS_PATHS: Readonly<Record<Mode, readonly string[]>> = {
   setup: ['SETUP_PROMPT.md'],
 }
 
-/** Reads a file at the commit, or in the tree, that a run would start from; null where it does not exist. */
+/** Reads a file at the commit, or in the tree, that a run would start from; null if it does not exist. */
 export type ReadText = (path: string) => Promise<string | null>
 export type Template = { path: string; text: string }
 
-/** The template of a mode; null where the built-in one is used. */
+/** The template of a mode; null if the built-in one is used. */
 export async function findTemplate(mode: Mode, read: ReadText): Promise<Template | null> {
   for (const name of FILES[mode]) {
     const path = `${FOLDER}/${name}`

@@ -8,14 +8,14 @@ import { describeValue } from '../model/text.ts'
 import { type Mode, spellingsOf, type VariableName, variableOf } from './variables.ts'
 
 /** A piece of a prompt. `name`: the variable that it comes from, or `template` for the template's own text. */
-export type Part = { name: VariableName | 'template'; text: string }
+export type PromptPart = { name: VariableName | 'template'; text: string }
 
 type Tag =
   | { kind: 'text'; text: string }
   | { kind: 'value'; name: VariableName }
   | { kind: 'open'; name: VariableName | null }
   | { kind: 'close' }
-  /** Text that stays as it is written. */
+  /** Text that stays unchanged. */
   | { kind: 'unknown'; text: string }
 type Token = Tag & { raw: string; line: number }
 
@@ -31,14 +31,14 @@ const TAG = new RegExp(
   'g',
 )
 const BLOCK = /^\{\{[#/]/
-/** Tags that are removed together with their line, where they are alone on it. */
+/** Tags that are removed together with their line, if they are alone on it. */
 const REMOVED_WITH_LINE = /^\{\{[#/!]/
 const BLANK_END = /[ \t]*(?:\n|$)/y
 
 /** Fills a template of this mode; unknown variables stay as they are written. */
-export function fill(template: string, mode: Mode, values: Values): Part[] {
-  const parts: Part[] = []
-  const add = (name: Part['name'], text: string) => {
+export function fill(template: string, mode: Mode, values: Values): PromptPart[] {
+  const parts: PromptPart[] = []
+  const add = (name: PromptPart['name'], text: string) => {
     const last = parts.at(-1)
     if (last?.name === name && name === 'template') last.text += text
     else if (text !== '') parts.push({ name, text })
@@ -59,10 +59,10 @@ export function fill(template: string, mode: Mode, values: Values): Part[] {
   return parts
 }
 
-/** Values by name; a function is called only where its variable is used. */
+/** Values by name; a function is called only if its variable is used. */
 type Values = Readonly<Partial<Record<VariableName, string | (() => string)>>>
 
-export function textOf(parts: readonly Part[]): string {
+export function textOf(parts: readonly PromptPart[]): string {
   return parts.map(({ text }) => text).join('')
 }
 
@@ -71,7 +71,7 @@ export function variablesIn(template: string, mode: Mode): Set<VariableName> {
   return new Set(tokensOf(template, mode).flatMap((token) => (token.kind === 'value' ? [token.name] : [])))
 }
 
-/** The most UTF-16 units of a template, because it is part of every prompt. */
+/** The maximum number of UTF-16 units of a template, because it is part of every prompt. */
 const MAX_LENGTH = 64 * 1024
 
 /** The mistakes in a template; `path`: of its file. */
@@ -144,7 +144,7 @@ function tokensOf(template: string, mode: Mode): Token[] {
   return tokens
 }
 
-/** The start of the next line if a tag is the only text on its line, else null. `from`: where the text before the tag begins. */
+/** The start of the next line if a tag is the only text on its line, else null. `from`: the start of the text before the tag. */
 function endOfLine(text: string, from: number, start: number, end: number): number | null {
   const lineStart = start === 0 ? 0 : text.lastIndexOf('\n', start - 1) + 1
   if (lineStart < from || !/^[ \t]*$/.test(text.slice(lineStart, start))) return null

@@ -6,11 +6,11 @@ export const MODES = ['run', 'plan', 'verify', 'setup'] as const
 export type Mode = (typeof MODES)[number]
 
 type Variable = {
-  /** The modes that have it; left out where all have. */
+  /** The modes that have it; left out if all have. */
   modes?: readonly Mode[]
   /** Its names in other tools. */
   also?: readonly string[]
-  /** The most UTF-8 bytes that it may take; together under 8 KB without the story's own text, its guidance and context.md. */
+  /** The maximum number of UTF-8 bytes that it may take; together under 8 KB without the story's own text, its guidance and context.md. */
   bytes?: number
 }
 
@@ -110,7 +110,7 @@ function isVariable(name: string): name is VariableName {
   return name in VARIABLES
 }
 
-/** The variable of a mode with this spelling; null where there is none. */
+/** The variable of a mode with this spelling; null if there is none. */
 export function variableOf(text: string, mode: Mode, spelling: Spelling): VariableName | null {
   return BY_SPELLING[mode]?.[spelling].get(text) ?? null
 }

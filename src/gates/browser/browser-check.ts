@@ -39,7 +39,7 @@ type PageVisit = Pick<VisitResult, 'faults' | 'remarks'> & {
 /** ncc finds this URL and copies the file alongside the bundle. This source must not use `||=`, which ncc's parser does not know. */
 const AXE = new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url)
 
-/** Never rejects for what a page does: where the browser ends early, the result is red and gives the reason. */
+/** Never rejects because of a page: if the browser ends early, the result is red and gives the reason. */
 export async function checkPages(options: PagesOptions): Promise<GateResult> {
   const began = performance.now()
   const { redact } = options

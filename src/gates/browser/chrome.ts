@@ -65,7 +65,7 @@ const FLAGS = `
 /** Chromium speaks over descriptors 3 and 4, but sudo closes all above 2: they come as stdin and stdout, and bash moves them. */
 const PIPE_SCRIPT = 'exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>&2'
 
-/** Throws ChromeGone where it cannot be started. */
+/** Throws ChromeGone if it cannot be started. */
 export async function openChrome(options: ChromeOptions): Promise<Chrome> {
   const isRoot = options.as === null && process.getuid?.() === 0
   // Chromium refuses to run as root with its sandbox, and cannot have one in most containers.

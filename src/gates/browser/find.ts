@@ -13,7 +13,7 @@ const APPLICATIONS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
 
-/** The path of the browser: the configured one, else the first that is installed. Throws UserError where there is none. */
+/** The path of the browser: the configured one, else the first that is installed. Throws UserError if there is none. */
 export function findChrome(configured: string | null, env: Environment): string {
   const path = env.PATH ?? ''
   if (configured !== null) {

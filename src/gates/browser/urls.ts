@@ -65,7 +65,7 @@ function findExpectedStatuses(words: string): number[] {
   )
 }
 
-/** The address without trailing punctuation; a closing bracket stays where the address opens it. */
+/** The address without trailing punctuation; a closing bracket stays if the address opens it. */
 function trimAddress(address: string): string {
   const cut = address.replace(SENTENCE_END, '')
   const rest = address.slice(cut.length)

@@ -15,7 +15,7 @@ export type VisitOptions = {
   expected: readonly number[]
   /** Requests to other origins are blocked. */
   origins: readonly string[]
-  /** The script of axe-core where accessibility is checked, else null. */
+  /** The script of axe-core if accessibility is checked, else null. */
   axe: string | null
   /** Until the page has answered and loaded, milliseconds. */
   timeoutMs: number
@@ -31,7 +31,7 @@ const MAX_CONSOLE_ERRORS = 1000
 const AXE_MS = 20_000
 const LOOK_MS = 5000
 
-/** Never throws for what the page does; rejects where the browser has ended. */
+/** Never throws for what the page does; rejects if the browser has ended. */
 export async function visit(chrome: Chrome, how: VisitOptions): Promise<VisitResult> {
   const { connection, transport } = chrome
   Object.assign(transport.console, { noise: 0, left: MAX_CONSOLE_ERRORS, lost: 0 })
@@ -86,7 +86,7 @@ class Page {
     return this.#requests.isThere
   }
 
-  /** Resolves when the page has loaded and is idle, or its time is over; false where it did not open or crashed. */
+  /** Resolves when the page has loaded and is idle, or its time is over; false if it did not open or crashed. */
   async open(): Promise<boolean> {
     const { url, timeoutMs } = this.#how
     const session = this.#session
@@ -116,7 +116,7 @@ class Page {
 
   /** Adds the alerts and accessibility violations that the page shows; gives its screenshot, or null. */
   async look(): Promise<Buffer | null> {
-    // The first call fails where the page navigates at that moment.
+    // The first call fails if the page navigates at that moment.
     const alerts = (await this.#evaluate(ALERTS, LOOK_MS)) ?? (await this.#evaluate(ALERTS, LOOK_MS))
     if (alerts === null) {
       if (!this.#isCrashed) this.faults.add('not answering', 'a script of it may run without end')
@@ -211,7 +211,7 @@ class Page {
     ])
   }
 
-  /** The pairs that a script gives, run on the page as it is now; null where it fails or times out. */
+  /** The pairs that a script gives, run on the current page; null if it fails or times out. */
   async #evaluate(expression: string, timeout: number): Promise<[string, string][] | null> {
     const session = this.#session
     const look = async () => {
@@ -236,10 +236,10 @@ function readPairs(value: unknown): [string, string][] {
     .map((pair) => (Array.isArray(pair) ? [String(pair[0]), String(pair[1])] : ['', '']))
 }
 
-/** WebP qualities, tried in this order; where even the last is too large, they are tried again at half the size. */
+/** WebP qualities, tried in this order. If even the last picture is too large, all are tried again at half the size. */
 const QUALITIES = [80, 60, 40, 20, 5]
 
-/** A WebP picture; null where a try takes longer than `timeoutMs`, or where none is small enough. */
+/** A WebP picture; null if a try takes longer than `timeoutMs` or if none is small enough. */
 async function takePicture(
   session: CDPSession,
   { width, height }: Viewport,

@@ -1,6 +1,6 @@
 // Reads small texts from the repository's objects.
 
-/** Reads objects of the repository by id or `<commit>:<path>`; gives null where there is none. */
+/** Reads objects of the repository by id or `<commit>:<path>`; gives null if there is none. */
 export type ObjectReader = {
   info(name: string): Promise<{ size: number } | null>
   contents(name: string): Promise<Uint8Array | null>

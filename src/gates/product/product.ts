@@ -67,8 +67,8 @@ const CODE_FOLDERS: ProductPatterns = [
   ...['/config/routes.rb', '/db/', '/routes/', '/resources/', '/database/'],
 ]
 const EXTENSIONS =
-  'js mjs cjs jsx ts mts cts tsx vue svelte py go rb php rs java kt swift cs c cc cpp h hpp ex lua pl pm sh'.split(
-    ' ',
+  'js|mjs|cjs|jsx|ts|mts|cts|tsx|vue|svelte|py|go|rb|php|rs|java|kt|swift|cs|c|cc|cpp|h|hpp|ex|lua|pl|pm|sh'.split(
+    '|',
   )
 /** Code in the top folder. */
 const TOP_FILES: ProductPatterns = EXTENSIONS.map((extension) => `/*.${extension}`)
@@ -77,8 +77,8 @@ const CODE_FILE = new RegExp(`\\.(?:${EXTENSIONS.join('|')})$`)
 export type Tree = { paths: readonly string[]; read(path: string): Promise<string | null> }
 
 /**
- * The product of a project that does not name it, from the files of a commit that no agent wrote. It is made of folders of code by
- * convention, code next to a manifest, and what manifests name.
+ * The product of a project that does not name it, from the files of a commit that no agent wrote. It consists of the usual folders of
+ * code, of code next to a manifest, and of what manifests name.
  */
 export async function proposedProduct(tree: Tree): Promise<ProductPatterns> {
   const found = new Set<string>()

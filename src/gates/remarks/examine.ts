@@ -8,7 +8,7 @@ import { displayPath } from '../../system/path-text.ts'
 import {
   foldPath,
   formatRefusals,
-  type Change as GuardChange,
+  type GuardedChange,
   judgeChanges,
   needsContent,
   type Refusal,
@@ -79,8 +79,8 @@ function refuseTooMany(changes: readonly Change[]): Examination {
 }
 
 /**
- * Runs `look` on hostile content. Where it throws, the files that cause it are refused and the result is null, so that content
- * cannot end a run. `look` must not read from the repository: such a read can fail through no fault of the files.
+ * Runs `look` on hostile content. If it throws, the files that cause it are refused and the result is null, so that content cannot
+ * end a run. `look` must not read from the repository: such a read can fail through no fault of the files.
  */
 async function tryLook<F extends { path: string }, T>(
   files: readonly F[],
@@ -116,7 +116,7 @@ async function guard(
   const { protectedPaths, configFile, agentSettings, redactor: secrets } = options
   const rules = { protectedPaths, configFile, agentSettings, secrets }
   const refusals: Refusal[] = []
-  let portion: GuardChange[] = []
+  let portion: GuardedChange[] = []
   let bytes = 0
   const judge = async () => {
     refusals.push(...((await tryLook(portion, refusals, (some) => judgeChanges([...some], rules))) ?? []))
@@ -127,7 +127,7 @@ async function guard(
     const { path, status, oldMode, newMode, oldOid, newOid } = change
     const isFile = status !== 'D' && newMode !== SUBMODULE
     const size = isFile ? ((await objects.info(newOid))?.size ?? 0) : 0
-    const guarded: GuardChange = { path, status, oldMode, newMode, size }
+    const guarded: GuardedChange = { path, status, oldMode, newMode, size }
     if (needsContent(guarded)) {
       guarded.content = await objects.contents(newOid)
       if (status === 'M' && oldMode !== SUBMODULE) guarded.before = await objects.contents(oldOid)

@@ -3,7 +3,7 @@
 import { type CorrectionResult, correctionResult } from '../../engine/corrections/corrections.ts'
 import type { CorrectionSource } from '../../engine/model/correction.ts'
 import type { State } from '../../engine/model/state.ts'
-import { quoteAgent } from '../../engine/story-notes.ts'
+import { quoteAgent } from '../../engine/state/story-notes.ts'
 import { correctionReply } from '../../report/correction-replies.ts'
 import { type GitHub, githubMessage } from '../client.ts'
 import type { Conversation } from '../conversation.ts'
@@ -36,6 +36,7 @@ const ANSWERS: {
     if (comment !== 0) await conversation.reply(pull, comment, reply)
   },
   review: answerThreads,
+  question: answerThreads,
   // The check itself and the summary comment show the result.
   check: async () => {},
   base: async () => {},

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { CorrectionReport, Heard } from '../../engine/model/correction.ts'
+import type { Story } from '../../engine/model/feature.ts'
 import type { State } from '../../engine/model/state.ts'
 import { fenced, oneLine, sanitizeText } from '../../engine/model/text.ts'
 import { isOwnName } from '../../report/check-runs.ts'
@@ -11,9 +12,11 @@ import { newestOf, stateOf } from '../project-checks.ts'
 import { readLogEnd } from './log-end.ts'
 
 /** A check run or a commit status by one name. */
-type Seen = {
+export type Seen = {
   name: string
   state: 'pending' | 'green' | 'red'
+  /** It is red because it was cancelled, so it says nothing about the code. */
+  isCancelled: boolean
   /** Of the check run; null for a status. */
   id: number | null
   isActions: boolean
@@ -52,7 +55,8 @@ export async function readChecks(
   }
 }
 
-async function checksOn({ api, repo }: GitHub, ref: string): Promise<Seen[]> {
+/** The newest checks and statuses on a commit, without Ralph's own. */
+export async function checksOn({ api, repo }: GitHub, ref: string): Promise<Seen[]> {
   const params = { ...repo, ref, per_page: 100 }
   const runs = []
   for await (const { check_runs } of pagesOf((page) => api.rest.checks.listForRef({ ...params, page })))
@@ -62,6 +66,7 @@ async function checksOn({ api, repo }: GitHub, ref: string): Promise<Seen[]> {
     return {
       name: run.name,
       state: stateOf(run),
+      isCancelled: run.conclusion === 'cancelled',
       id: run.id,
       isActions: run.app?.slug === 'github-actions',
       url: run.html_url ?? run.details_url ?? '',
@@ -87,6 +92,7 @@ async function statusesOn(
         newest.set(context, {
           name: context,
           state: state === 'pending' ? 'pending' : state === 'success' ? 'green' : 'red',
+          isCancelled: false,
           id: null,
           isActions: false,
           url: target_url ?? '',
@@ -101,12 +107,13 @@ async function statusesOn(
   return [...newest.values()]
 }
 
-async function redOn(github: GitHub, ref: string): Promise<Set<string>> {
+export async function redOn(github: GitHub, ref: string): Promise<Set<string>> {
   const all = await checksOn(github, ref)
   return new Set(all.filter((one) => one.state === 'red').map(({ name }) => name))
 }
 
-async function requiredNames({ api, repo }: GitHub, branch: string): Promise<string[]> {
+/** The names that a rule of the branch requires, without Ralph's own. */
+export async function requiredNames({ api, repo }: GitHub, branch: string): Promise<string[]> {
   const { data } = await api.rest.repos.getBranchRules({ ...repo, branch }).catch((error: unknown) => {
     // An older server, or a plan without rulesets.
     if (httpStatusOf(error) === 404 || httpStatusOf(error) === 403) return { data: [] }
@@ -120,7 +127,8 @@ async function requiredNames({ api, repo }: GitHub, branch: string): Promise<str
     .filter((name) => !isOwnName(name))
 }
 
-async function reportOf(
+/** What a red check says, and which story is to blame. `head`: the commit that it is on. */
+export async function reportOf(
   github: GitHub,
   state: State,
   head: string,
@@ -133,20 +141,69 @@ async function reportOf(
   const text = excerpt(redact(sanitizeText(parts.filter((part) => part !== '').join('\n'))), MAX_TEXT)
   const digest = createHash('sha256').update(withoutTimes(text)).digest('hex').slice(0, 16)
   const { name, url } = check
+  const first = await firstRedStory(github, state, head, check).catch((error: unknown) => {
+    github.warn(
+      `earlier results of the check ${oneLine(name, 80)} could not be read: ${githubMessage(error)}`,
+    )
+    return null
+  })
   return {
     source: { kind: 'check', name: oneLine(name, 100), head, url, digest },
     text: text === '' ? 'The check left no output.' : fenced(text),
-    places: found.map(({ path, line }) => ({ path, lines: { from: line, to: line } })),
-    ...lastStory(state),
+    places: first === null ? found.map(({ path, line }) => ({ path, lines: { from: line, to: line } })) : [],
+    ...(first === null ? lastStory(state) : { otherwise: first }),
   }
+}
+
+/** Earlier commits that are asked about one red check. */
+const MAX_EARLIER = 10
+
+/**
+ * The story whose commit was the first on which the check is red. Null if no earlier commit has a result of this check: only published
+ * heads do. A check is read from the newest commit backwards, up to the first that is not red.
+ */
+async function firstRedStory(
+  { api, repo }: GitHub,
+  state: State,
+  head: string,
+  { name, id }: Seen,
+): Promise<string | null> {
+  // A status has no such filter, and its Apps report on every push.
+  if (id === null) return null
+  let first: string | null = null
+  for (const { commit, storyId } of earlierCommits(state, head).slice(0, MAX_EARLIER)) {
+    const params = { ...repo, ref: commit, check_name: name, per_page: 100 }
+    const { data } = await api.rest.checks.listForRef(params)
+    const states = newestOf(data.check_runs).map(stateOf)
+    if (states.length === 0) continue
+    if (!states.includes('red')) break
+    first = storyId
+  }
+  return first
+}
+
+/** The commits of passed stories below the head, the newest first, each with the story that is to blame. */
+function earlierCommits({ timeline, prd, records }: State, head: string) {
+  const seen = new Set([head])
+  return timeline.toReversed().flatMap(({ result, storyId }) => {
+    const story = prd.userStories.find(({ id }) => id === storyId)
+    const commit = records[storyId]?.commit
+    if (result !== 'passed' || story === undefined || commit == null || seen.has(commit)) return []
+    seen.add(commit)
+    return [{ commit, storyId: blamed(story) }]
+  })
 }
 
 /** Without places, the story that passed last is to blame. */
 function lastStory({ timeline, prd }: State): { otherwise?: string } {
   const last = timeline.findLast(({ result }) => result === 'passed')
   const story = prd.userStories.find(({ id }) => id === last?.storyId)
-  const id = story?.corrects?.story ?? story?.id
-  return id === undefined ? {} : { otherwise: id }
+  return story === undefined ? {} : { otherwise: blamed(story) }
+}
+
+/** A correction stands for the story that it corrects. */
+function blamed({ id, corrects }: Story): string {
+  return corrects?.story ?? id
 }
 
 /** Times, durations and addresses differ from run to run. */

@@ -1,4 +1,5 @@
-// What the pull request says besides commands: unresolved threads of reviews, and the project's checks. One row for each source.
+// What the pull request says besides commands: unresolved threads of reviews, the project's checks, and the merge queue. One row for each
+// source.
 
 import type { Heard } from '../../engine/model/correction.ts'
 import type { CorrectionPort } from '../../engine/model/ports.ts'
@@ -6,6 +7,7 @@ import type { State } from '../../engine/model/state.ts'
 import { type GitHub, githubMessage } from '../client.ts'
 import type { Conversation } from '../conversation.ts'
 import { readChecks } from './checks.ts'
+import { readRemoval } from './merge-queue.ts'
 import { readApprovals } from './read-approvals.ts'
 import { type ReviewRules, readReviews } from './threads.ts'
 
@@ -41,6 +43,10 @@ const READERS: readonly Reader[] = [
     const head = state.published
     if (!checks.waits || head === null || head !== state.green || !isDone(state)) return NOTHING
     return readChecks(github, state, head, checks.names, redact)
+  },
+  async ({ github, checks, redact }, state, pull) => {
+    if (!checks.waits || state.published !== state.green || !isDone(state)) return NOTHING
+    return { reports: await readRemoval(github, state, pull, checks.names, redact) }
   },
 ]
 

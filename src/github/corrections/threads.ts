@@ -1,14 +1,19 @@
 // Threads of reviews: reads the ones that wait for Ralph, and answers them. Their texts are hostile.
 
 import { placeOf } from '../../engine/corrections/kinds.ts'
-import type { CorrectionReport, ReviewThread } from '../../engine/model/correction.ts'
+import type { CorrectionReport, ReviewThread, Suggestion } from '../../engine/model/correction.ts'
 import { fenced, oneLine, sanitizeText } from '../../engine/model/text.ts'
 import { excerpt } from '../../system/excerpt.ts'
 import { createOnce, type GitHub } from '../client.ts'
 import type { AnswerContext, Ended } from './answer-corrections.ts'
 
 /** Who may start corrections by a review: `writers`, or only comments that contain this mention; null: no one. */
-export type ReviewRules = { mention: string | null; bots: readonly string[] }
+export type ReviewRules = {
+  mention: string | null
+  bots: readonly string[]
+  /** Whether a session that cannot write answers threads that only ask. */
+  answers: boolean
+}
 
 type Author = { login: string; __typename: string } | null
 type CommentNode = { databaseId: number | null; body: string; author: Author }
@@ -120,11 +125,47 @@ async function reportOf(
     lines,
     newest: last.databaseId ?? 0,
   }
+  // What others wrote in the thread is neither a question to Ralph nor a suggestion.
+  const said = since.filter((one) => heard.includes(one))
+  const suggestion = suggestionIn(said, lines, first.diffHunk, path)
   return {
-    source: { kind: 'review', threads: [thread] },
+    source: { kind: rules.answers && said.every(asksOnly) ? 'question' : 'review', threads: [thread] },
     text: threadText(thread, heard, first.diffHunk),
+    ...(suggestion === null ? {} : { suggestions: [suggestion] }),
     places: [{ path, lines }],
   }
+}
+
+/** Whether it looks like a question: it ends with a question mark and suggests no change. The session that answers has the last word. */
+function asksOnly({ body }: CommentNode): boolean {
+  if (/```suggestion/i.test(body)) return false
+  const words = body.replace(/```[\s\S]*?(```|$)/g, ' ').replace(/^ *>.*$/gm, ' ')
+  return /[?？؟]\s*$/.test(words)
+}
+
+/** Characters of a suggestion. */
+const MAX_SUGGESTION = 20_000
+
+/** The only suggestion since Ralph's last word; null without one, or with several. The hunk ends with the lines that it replaces. */
+function suggestionIn(
+  comments: readonly CommentNode[],
+  lines: ReviewThread['lines'],
+  hunk: string,
+  path: string,
+): Suggestion | null {
+  const found = comments.flatMap(({ body }) => [
+    ...body.replaceAll('\r\n', '\n').matchAll(/^```suggestion *\n([\s\S]*?)^```/gm),
+  ])
+  const [only] = found
+  if (lines === null || found.length !== 1 || only === undefined) return null
+  const text = only[1] ?? ''
+  const seen = hunk
+    .split('\n')
+    .filter((line) => line.startsWith('+') || line.startsWith(' '))
+    .map((line) => line.slice(1).replace(/\r$/, ''))
+  const was = seen.slice(-(lines.to - lines.from + 1))
+  if (text.length > MAX_SUGGESTION || was.length !== lines.to - lines.from + 1) return null
+  return { path, ...lines, was, now: text === '' ? [] : text.replace(/\n$/, '').split('\n') }
 }
 
 /** Whether a person with write permission, or a bot of `reviews-from`, wrote it. */

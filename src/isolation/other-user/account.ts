@@ -7,7 +7,7 @@ import { messageOf } from '../../system/errors.ts'
 import { isolationError, type Root, run } from './root.ts'
 
 /**
- * `openGid`: only programs in this group keep the network where it is closed to the user. `top`: a folder of root's that holds
+ * `openGid`: only programs in this group keep the network if it is closed to the user. `top`: a folder of root's that holds
  * every folder of the user. `home`: the home folder of gates.
  */
 export type Account = { name: string; uid: number; gid: number; openGid: number; top: string; home: string }
@@ -77,7 +77,7 @@ export async function makeHome(root: Root, { uid, gid, top, home }: Account): Pr
   await run(root('install', '-d', '-m', '0700', '-o', String(uid), '-g', String(gid), home))
 }
 
-/** Makes a folder of the runner's user in `top`, which the other user may pass through: trees in it are granted as the work tree is. */
+/** Makes a folder of the runner's user in `top` that the other user may pass through. Trees in it are granted like the work tree. */
 export async function makeRooms(root: Root, { top }: Account): Promise<string> {
   const rooms = join(top, 'rooms')
   const us = ['-o', String(process.getuid?.() ?? 0), '-g', String(ourGroup())]

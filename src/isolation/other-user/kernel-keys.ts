@@ -1,6 +1,6 @@
-// Keeps programs from the kernel's key service, and from abstract sockets of other programs. Namespaces do not separate its keyrings: a user's keyring outlives every program,
-// and a session's keyring is inherited from the runner's session, with the keys that a person keeps in it.
-// Abstract sockets belong to the network, which programs share with the machine unless they have their own namespace.
+// Keeps programs from the kernel's key service, and from abstract sockets of other programs. Namespaces do not separate keyrings. A
+// user's keyring outlives every program. A session's keyring is inherited from the runner's session, with the keys that a person
+// keeps in it. Abstract sockets belong to the network, which programs share with the machine unless they have their own namespace.
 import { existsSync } from 'node:fs'
 
 /** By AUDIT_ARCH of linux/audit.h: the first of add_key, request_key and keyctl, which follow each other. */
@@ -53,8 +53,8 @@ const SCOPE = 'pack "QQQ", 0, 0, 1'
 /** landlock_create_ruleset and landlock_restrict_self, which have the same numbers on every architecture. */
 const [CREATE_RULESET, RESTRICT_SELF] = [444, 446]
 /**
- * Perl that sets the filter (`struct sock_fprog`) by prctl, and the scope if it is asked for and the kernel knows it; then it runs the
- * program in its arguments.
+ * Perl that sets the filter (`struct sock_fprog`) with prctl, and then runs the program in its arguments. If asked, it also sets the
+ * scope, provided that the kernel knows it.
  */
 const SCRIPT = [
   'my ($call, $filter, $isScoped) = (shift, pack("H*", shift), shift)',
@@ -67,8 +67,8 @@ const SCRIPT = [
 ].join('; ')
 
 /**
- * The words to put before a command so that it cannot use kernel keys, nor abstract sockets of programs that it did not start; empty
- * if there is no perl or the architecture is unknown. `hasDisplay`: it may connect to an X server, which is asked by such a socket.
+ * The words to put before a command so that it cannot use kernel keys, nor abstract sockets of programs that it did not start. Empty if
+ * there is no perl or the architecture is unknown. `hasDisplay`: it may connect to an X server, which listens on such a socket.
  */
 export function withoutKernelKeys(hasDisplay: boolean): string[] {
   const call = PRCTL[process.arch]

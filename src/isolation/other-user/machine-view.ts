@@ -26,9 +26,9 @@ const NETWORK_SERVICES = [
 /** Folders that every program may write; each run has its own. */
 export const TEMPORARY = ['/tmp', '/var/tmp']
 /**
- * Makes the view that all programs share, where root may do that: everything is read-only but the tree, the home, temporary folders
- * and devices (hosted images have world-writable folders, some of them on root's PATH); the system bus and network services cannot
- * be reached. It is made once, and lives as long as the root shell that stays in it.
+ * Makes the view that all programs share, if root may do that. Only the tree, the home, temporary folders and devices are writable:
+ * hosted images have world-writable folders, some of them on root's PATH. The system bus and network services cannot be reached. The
+ * view is made once, and lives as long as the root shell that stays in it.
  */
 const NARROW_SCRIPT = [
   'tree=$1 top=$2',
@@ -55,9 +55,9 @@ const NARROW_SCRIPT = [
 ].join('; ')
 const UNSHARE_MOUNTS = ['unshare', '--mount', '--propagation', 'private']
 /**
- * Enters the view for one program: it gets its own shared memory, message queues and processes, which the kernel ends together with
- * the first of them. Its temporary folders are those of `place`. The work tree is mounted into them where it is in one, and so are
- * sockets of services that were there before, because a program finds a service only by its socket.
+ * Enters the view for one program, which gets its own shared memory, message queues and processes. The kernel ends these processes
+ * together with the first of them. Its temporary folders are those of `place`. If the work tree is in a temporary folder, it is mounted
+ * there as well. So are sockets of services that were there before, because a program finds a service only by its socket.
  */
 const ENTER_SCRIPT = [
   'cwd=$1 tree=$2 place=$3; shift 3',
@@ -83,13 +83,13 @@ export type View = {
   /** Whether programs get their own view of the machine and their own process namespace. */
   isNarrow: boolean
   /**
-   * A command that root starts in the view; `before`: a command that enters another namespace first; `place`: a folder whose
-   * temporary folders replace those of the machine.
+   * A command that root starts in the view. `before`: a command that enters another namespace first. `place`: a folder whose temporary
+   * folders replace those of the machine.
    */
   inside(cwd: string, command: readonly string[], before?: readonly string[], place?: string | null): Command
 }
 
-/** Opens the narrow view where root may make namespaces; in most containers it may not, and programs see the machine as it is. */
+/** Opens the narrow view if root may make namespaces. In most containers it may not; then programs see the machine as it is. */
 export async function openView(root: Root, workTree: string, top: string): Promise<View> {
   const narrow = await RootShell.open(
     (script) => root(...UNSHARE_MOUNTS, ...BASH, script, 'ralph', workTree, top),

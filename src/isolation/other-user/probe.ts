@@ -152,8 +152,8 @@ function pathFolders(env: Env): string[] {
 }
 
 /**
- * The folders of PATH that are in the checkout. A program that the agent puts there would run instead of the one that a gate names,
- * and if the folder is ignored, no diff would show it.
+ * The folders of PATH that are in the checkout. A program that the agent puts there would run instead of the one that a gate names. If
+ * git ignores the folder, no diff would show it.
  */
 function pathInTree({ env, workTree }: ProbeOptions): string[] {
   const real = (path: string) => (existsSync(path) ? realpathSync(path) : resolve(path))
@@ -202,7 +202,9 @@ export function actionsFolder({ RUNNER_WORKSPACE }: Env): string | null {
   return folder !== null && existsSync(folder) ? folder : null
 }
 
-/** Closes the folder of actions to other users if something in it is world-writable. Returns its former mode, or null if it stays as it is. */
+/**
+ * Closes the folder of actions to other users if something in it is world-writable. Returns its former mode, or null if it stays unchanged.
+ */
 export async function closeActions(env: Env): Promise<[path: string, mode: number] | null> {
   const folder = actionsFolder(env)
   if (folder === null) return null

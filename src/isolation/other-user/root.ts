@@ -11,7 +11,7 @@ export type Root = (...command: string[]) => Command
 
 export const BASH = ['bash', '--noprofile', '--norc', '-c']
 
-/** Ends the `fix` of errors: weaker isolation is only used where the user chooses it. */
+/** Ends the `fix` of errors: weaker isolation is only used if the user chooses it. */
 export const STEP_DOWN = 'write isolation: same-user (then the agent can take the tokens of the job)'
 
 export type Fault = Omit<Mistake, 'path'>
@@ -20,7 +20,7 @@ export function isolationError(...faults: readonly Fault[]): UserError {
   return new UserError(faults.map((fault) => ({ path: 'isolation: other-user', ...fault })))
 }
 
-/** How to run a command as root: directly, or by a sudo without a password. Throws UserError where neither is possible. */
+/** How to run a command as root: directly, or by a sudo without a password. Throws UserError if neither is possible. */
 export async function rootCommand(): Promise<Root> {
   if (process.getuid?.() === 0) return (file = '', ...args) => ({ file, args })
   const sudo: Root = (...args) => ({
@@ -121,7 +121,7 @@ export class RootShell {
     if (code !== '0') throw new Error(message || `${command[0]} ended with exit code ${code}`)
   }
 
-  /** Throws where the shell has ended: its pid may belong to another process, so its namespaces must not be entered by it. */
+  /** Throws if the shell has ended: its pid may belong to another process, so its namespaces must not be entered by it. */
   check(): void {
     if (this.#ended !== null) throw this.#ended
   }

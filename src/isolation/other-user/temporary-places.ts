@@ -12,7 +12,7 @@ type RunAsRoot = (...command: string[]) => Promise<void>
 type ScratchPlace = AsyncDisposable & {
   home: string | null
   tmp: string
-  /** Its programs must be started with this (see `StartOptions`); null where they see the machine's temporary folders. */
+  /** Its programs must be started with this (see `StartOptions`); null if they see the machine's temporary folders. */
   scratch: string | null
 }
 

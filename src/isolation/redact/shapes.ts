@@ -2,7 +2,7 @@
 import { KEY_RULES } from './key-rules.ts'
 
 /**
- * `key` is tried where one of the `starts` was found. It consists of a start and greedy classes, so that it cannot backtrack over
+ * `key` is tried if one of the `starts` was found. It consists of a start and greedy classes, so that it cannot backtrack over
  * more than one run. If it has a group, the group is the secret part. A match counts only if `also` matches it as well (after its first
  * three characters), and if it has at least `entropy` bits a character.
  */
@@ -29,7 +29,7 @@ const SHAPES: readonly KeyShape[] = [
   },
   { what: 'a GitHub token', starts: ['github_pat_'], key: /github_pat_[A-Za-z0-9_]{20,}/y },
   {
-    // `sk-` alone also begins CSS classes and ends words: only with a long unbroken piece, and not within a word.
+    // CSS classes also begin with `sk-`, and words end with it. So a key needs a long unbroken piece, and does not begin within a word.
     what: 'an API key (sk-...)',
     starts: ['sk-'],
     key: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}/y,
@@ -135,7 +135,7 @@ type Span = { from: number; to: number }
 
 const BORDER =
   /-----(?:BEGIN|(END)) (?:(?:RSA |EC |DSA |OPENSSH |ENCRYPTED |ANY )?PRIVATE KEY|PGP PRIVATE KEY BLOCK)-----/g
-/** How far behind a header its footer is looked for (a 16,384 bit RSA key has 12,700 characters). */
+/** The maximum number of characters between a header and its footer. A 16,384 bit RSA key has 12,700. */
 const WINDOW = 16_384
 const KEY_LINE = /[A-Za-z0-9+/=]{24,}/g
 /** The last line of a key may be short. */

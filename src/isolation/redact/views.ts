@@ -7,12 +7,12 @@ const ESCAPE =
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 /** A word of whole bytes: `73`, `7333`, `0x73`. Any other word ends a value. */
 const HEX_WORD = /\b(?:0?[xX])?((?:[0-9A-Fa-f]{2})+)\b/g
-/** The most characters between two hex words of one value: a separator, or a line break with indentation. */
+/** The maximum number of characters between two hex words of one value: a separator, or a line break with indentation. */
 const HEX_GAP = 24
 
 /**
- * A match in a view, at `from` to `to` of the text: its last `length` units are a known value (0 for none), and start number `start`
- * (from 1, 0 for none) of a key ends there.
+ * A match in a view, at `from` to `to` of the text. `length`: how many of its last units are a known value; 0 for none. `start`: the
+ * number of the key start that ends there, from 1; 0 for none.
  */
 export type Match = { length: number; start: number; from: number; to: number }
 
@@ -56,7 +56,7 @@ export class Views {
   #readUnits(text: string, base: number): void {
     const plain = this.#plain
     const { root } = this.#matcher
-    let undoneTo = 0 // behind the last escape
+    let undoneTo = 0 // after the last escape
     for (let at = 0; at < text.length; at += 1) {
       const unit = text.charCodeAt(at)
       if (at >= undoneTo && isEscapeStart(unit)) undoneTo = this.#readEscape(text, at, base)

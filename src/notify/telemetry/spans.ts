@@ -1,4 +1,5 @@
-// A job as OpenTelemetry spans, and metrics made from them. They have ids and amounts, but no text of a story. Pure: times are those of events.
+// A job as OpenTelemetry spans, and metrics made from them. They have ids and amounts, but no text of a story. Pure: times are those of
+// events.
 
 import { type Attempt, attemptKey } from '../../engine/model/attempt.ts'
 import type { Event } from '../../engine/model/event.ts'

@@ -1,4 +1,4 @@
-// Where telemetry goes, by the variables of OpenTelemetry: https://opentelemetry.io/docs/specs/otel/protocol/exporter/. Pure.
+// The target of telemetry, by the variables of OpenTelemetry: https://opentelemetry.io/docs/specs/otel/protocol/exporter/. Pure.
 import { decodePercent } from '../../system/percent-encoding.ts'
 import type { Attributes } from './otlp.ts'
 

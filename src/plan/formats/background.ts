@@ -170,7 +170,7 @@ const REQUIREMENT_PARTS =
 /** Sections with instructions for another tool's loop, which mean nothing here. */
 const LOOP_INSTRUCTIONS = /\b(?:status report|exit signal|promise|loop|completion|when to stop|ralph_status)/i
 
-/** Sections of a document that go to context.md, by their headings. `isAll`: all sections where none matches and there are no stories. */
+/** Sections of a document that go to context.md, by their headings. `isAll`: all sections if none matches and there are no stories. */
 type Place = {
   about: Passage['about']
   at: RegExp

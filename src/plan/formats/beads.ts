@@ -27,7 +27,7 @@ function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {
   const isWork = ({ issue_type: type, status }: Raw) =>
     !NO_WORK.test(String(type)) && !LEFT.test(String(status))
   const kept = all.filter(isWork)
-  const { stories, notes: waits } = dropUnknownDependencies(kept.map(storyOf))
+  const { stories, notes: waits } = dropUnknownDependencies(kept.map(parseStory))
   const left = all.filter((one) => !kept.includes(one))
   const notes = [...waits]
   if (stories.length > 0)
@@ -39,7 +39,7 @@ function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {
   return { stories, notes }
 }
 
-function storyOf(issue: Raw): ParsedStory {
+function parseStory(issue: Raw): ParsedStory {
   const links = (Array.isArray(issue.dependencies) ? issue.dependencies : []).filter(isObject)
   const linked = (type: string) =>
     links

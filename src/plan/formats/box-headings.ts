@@ -24,7 +24,7 @@ function read(blocks: readonly Block[]): Partial<Reading> {
   for (const [index, block] of blocks.entries()) {
     if (block.kind !== 'heading') continue
     if (isBoxed(block))
-      stories.push(storyOf(block, below(block, blocks.slice(index + 1)), urgencyOf(section)))
+      stories.push(parseStory(block, below(block, blocks.slice(index + 1)), urgencyOf(section)))
     else section = block.text
   }
   return { stories, notes: [`${formatCount(stories.length, 'heading')} with a box read as user stories.`] }
@@ -36,7 +36,7 @@ function below({ level }: Heading, blocks: readonly Block[]): readonly Block[] {
   return end < 0 ? blocks : blocks.slice(0, end)
 }
 
-function storyOf({ line, text }: Heading, blocks: readonly Block[], urgency: number): ParsedStory {
+function parseStory({ line, text }: Heading, blocks: readonly Block[], urgency: number): ParsedStory {
   const [, mark = ' ', title = text] = boxed.exec(withoutEmphasis(text)) ?? []
   return {
     line,

@@ -23,7 +23,7 @@ export const conductor: Format = {
     }
     // The last task of a phase is a manual verification by a person.
     const isForPeople = ({ text }: Box) => /\bmanual(?:ly)?\b.*\bverif/i.test(text)
-    const stories = boxes.filter((box) => !isForPeople(box)).map(storyOf)
+    const stories = boxes.filter((box) => !isForPeople(box)).map(parseStory)
     const leftOut = boxes.length - stories.length
     const notes: string[] = []
     if (stories.length > 0)
@@ -33,7 +33,7 @@ export const conductor: Format = {
   },
 }
 
-function storyOf({ line, text, done, details, inside, headings }: Box, index: number): ParsedStory {
+function parseStory({ line, text, done, details, inside, headings }: Box, index: number): ParsedStory {
   const phase = headings.find(({ level }) => level > 1)
   const title = oneLine(text, 2_000)
     .replace(/^task\b(?: \d+)? ?[:.\u2013-] ?/i, '')

@@ -27,14 +27,16 @@ export const featureList: Format = {
     const left = features.filter(isLeft)
     const kept = features.filter((one) => !isLeft(one))
     const word = doneWord(kept)
-    const { stories, notes: waits } = dropUnknownDependencies(kept.map((one) => storyOf(document, one, word)))
+    const { stories, notes: waits } = dropUnknownDependencies(
+      kept.map((one) => parseStory(document, one, word)),
+    )
     const done = stories.filter(({ raw }) => raw.passes === true).length
     const notes = [...waits]
     if (stories.length > 0)
       notes.unshift(`${formatCount(stories.length, 'feature')} read as user stories, ${done} of them passed.`)
     if (left.length > 0)
       notes.push(
-        `left out, because they are not to be built: ${nameEntries(left.map(({ entry }) => entry))}.`,
+        `left out, because they are marked as not to be built: ${nameEntries(left.map(({ entry }) => entry))}.`,
       )
     if (odd.length > 0)
       notes.push(
@@ -123,7 +125,11 @@ function doneWord(entries: readonly Entry[]): string {
   return own ?? (words.some((one) => /^not[ _-]?started$/i.test(one)) ? 'completed' : 'done')
 }
 
-function storyOf({ data: { data } }: OpenDocument, { entry, at, group }: Entry, word: string): ParsedStory {
+function parseStory(
+  { data: { data } }: OpenDocument,
+  { entry, at, group }: Entry,
+  word: string,
+): ParsedStory {
   const { id, category, priority } = entry
   const title = titleOf(entry)
   const text = typeof entry.description === 'string' ? entry.description.trim() : ''

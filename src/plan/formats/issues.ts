@@ -91,7 +91,7 @@ function read(document: OpenDocument): Partial<Reading> {
   const epics = new Set(parentOf.values())
   const work = kept.filter(({ number }) => !epics.has(number))
   const { stories, notes: waits } = dropUnknownDependencies(
-    work.map((issue) => storyOf(document.path, withoutClosed(issue, work), parentOf)),
+    work.map((issue) => parseStory(document.path, withoutClosed(issue, work), parentOf)),
   )
   const closed = work.filter(({ isClosed }) => isClosed).length
   const words = closed > 0 ? `, ${closed} of them closed` : ''
@@ -130,7 +130,7 @@ function parents(issues: readonly Issue[]): Map<number, number> {
   return found
 }
 
-function storyOf(path: string, issue: Issue, parentOf: ReadonlyMap<number, number>): ParsedStory {
+function parseStory(path: string, issue: Issue, parentOf: ReadonlyMap<number, number>): ParsedStory {
   const { number, title, body, labels, isClosed, blockedBy, line } = issue
   const needs = [...body.matchAll(/\b(?:depends on|blocked by)((?:[ \t,]|and|#\d+)+)/gi)].flatMap(
     ([, ids = '']) => [...ids.matchAll(/#(\d{1,9})/g)].map(([, id]) => Number(id)),

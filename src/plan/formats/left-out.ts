@@ -3,7 +3,7 @@ import { oneLine, truncate } from '../../engine/model/text.ts'
 import type { Raw } from '../../engine/prd/migrate.ts'
 import type { ParsedStory } from '../types.ts'
 
-/** The most entries that a note names. */
+/** The maximum number of entries that a note names. */
 const MAX_NAMED = 20
 
 /** The ids and titles of entries: `3 Import; 5 Sync`. */

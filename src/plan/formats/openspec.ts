@@ -23,14 +23,14 @@ export const openSpec: Format = {
       return { prose: 'background', what: `${kind} of OpenSpec`, unit, boxes: flattenBoxes(boxes).length }
     }
     const prefix = change.replace(/[^\w.-]/g, '-').slice(0, 48)
-    const stories = withOwnIds(boxes.map((box, index) => storyOf(box, prefix, index)))
+    const stories = withOwnIds(boxes.map((box, index) => parseStory(box, prefix, index)))
     const count = formatCount(stories.length, 'task')
     const notes = [`${count} of the change read as user stories; its scenarios go to context.md.`]
     return { stories, unit, notes, root: { project: change }, context: scenarios(folder, documents) }
   },
 }
 
-function storyOf(
+function parseStory(
   { line, text, done, details, inside, headings }: Box,
   prefix: string,
   index: number,

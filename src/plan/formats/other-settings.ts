@@ -21,8 +21,8 @@ function read(document: OpenDocument): Partial<Reading> {
   const bare = (text: string) => describeValue(text).replace(/^"|"$/g, '')
   const notes = [
     lines.length === 0
-      ? 'nothing in it means something here.'
-      : `it says ${[...new Set(lines.map(bare))].join('; ')}. Put into the workflow, or into ralph.config.yml, what shall hold here.`,
+      ? 'Ralph has no use for anything in it.'
+      : `it says ${[...new Set(lines.map(bare))].join('; ')}. Copy those that you want to keep to the workflow or to ralph.config.yml.`,
   ]
   const name = /^\.ralph\/configs\/([\w.-]+)\.json$/.exec(document.path)?.[1]
   if (name !== undefined) notes.push(`\`pipeline: ${name}\` runs its steps (docs/steps.md).`)
@@ -30,7 +30,7 @@ function read(document: OpenDocument): Partial<Reading> {
   const names = Object.keys(gates)
   if (names.length > 0)
     notes.push(`its commands (${names.map(describeValue).join(', ')}) are a proposal for gates.`)
-  if (unread.length > 0) notes.push(`not read, with what replaces it: ${unread.map(bare).join('; ')}.`)
+  if (unread.length > 0) notes.push(`these keys are not read. ${unread.map(bare).join('; ')}.`)
   const project = tool.project === undefined ? null : valueAt(fields, tool.project)
   return { root: { project: typeof project === 'string' ? project : null }, gates, notes }
 }

@@ -29,7 +29,7 @@ function read({ text, blocks }: OpenDocument): Partial<Reading> {
     } else current?.blocks.push(block)
   }
   const title = parts[0]?.heading.level === 1 ? parts[0] : undefined
-  const stories = parts.filter(({ heading }) => heading.level === 3).map((part) => storyOf(part, lines))
+  const stories = parts.filter(({ heading }) => heading.level === 3).map((part) => parseStory(part, lines))
   const root =
     title === undefined
       ? {}
@@ -48,7 +48,7 @@ function textIn(lines: readonly string[], from: number, to: number): string {
 const CRITERIA_LABEL = /^\*\*acceptance criteria:?\*\*:?$/i
 const NEEDS_LABEL = /^\*\*depends on:?\*\*:?(.*)$/i
 
-function storyOf({ heading, blocks, end }: Part, lines: readonly string[]): ParsedStory {
+function parseStory({ heading, blocks, end }: Part, lines: readonly string[]): ParsedStory {
   const textLines = blocks
     .filter((block) => block.kind === 'words')
     .flatMap((block) => block.lines.map((text, index) => ({ text, line: block.line + index })))

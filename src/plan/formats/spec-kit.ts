@@ -53,7 +53,7 @@ function storiesIn(document: OpenDocument, documents: DocumentSet): ParsedStory[
   if (isTasks(document)) return withTasks(document, storiesOfSpec(documents.at(`${document.folder}spec.md`)))
   if (document.name !== 'spec.md' || tasksBeside(document, documents) !== null) return null
   const specStory = storiesOfSpec(document)
-  return specStory.length === 0 ? null : specStory.map((story) => storyOf(story, []))
+  return specStory.length === 0 ? null : specStory.map((story) => parseStory(story, []))
 }
 
 const LABELS = /\[(?:P|(?:[A-Z][A-Z0-9]*-)?US-?\d+(?:[ \t]*[,/&+][ \t]*(?:US-?)?\d+)*)\][ \t]*/g
@@ -96,7 +96,7 @@ const labels = /\[(?:([A-Z][A-Z0-9]{0,15})-)?US-?(\d{1,3}(?:[ \t]*[,/&+][ \t]*(?
 const furtherStories =
   /^(?:phase \d+[ \t]*[:.\u2013-][ \t]*)?(?:user stor(?:y|ies)|US)[ \t-]*\d{1,3}((?:[ \t]*(?:,|&|\/|\+|and)[ \t]*(?:user story[ \t]*|US-?)?\d{1,3})+)\b[ \t]*[:.\u2013\u2014-]?[ \t]*(.*)$/i
 
-/** The id of a user story and the text after it; null where there is no id. */
+/** The id of a user story and the text after it; null if there is no id. */
 function namedIn(words: string, pattern: RegExp): { id: string; rest: string } | null {
   const [, area, short, long, rest = ''] = pattern.exec(words) ?? []
   const number = short ?? long
@@ -296,7 +296,7 @@ function withTasks({ blocks }: OpenDocument, specStory: readonly SpecStory[]): P
       .filter((one) => independent.test(one))
       .map((one) => `Independent test: ${one.replace(independent, '')}`)
     const criteria = own.criteria.some(independentCriterion) ? own.criteria : [...own.criteria, ...tests]
-    return storyOf({ ...own, criteria, line: group.line }, group.boxes, dependsOn)
+    return parseStory({ ...own, criteria, line: group.line }, group.boxes, dependsOn)
   })
 }
 
@@ -349,7 +349,7 @@ function taskWords({ text }: Box): string {
   return text.replace(TASK, '').replace(LABELS, '')
 }
 
-function storyOf(
+function parseStory(
   specStory: SpecStory,
   boxes: readonly Box[],
   dependsOn: readonly string[] = [],

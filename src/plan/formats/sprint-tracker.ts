@@ -20,7 +20,7 @@ export const sprintTracker: Format = {
     const text = [...sprintOf(fields), `${done} of ${of} done before this run.`].join(' ')
     return {
       root: { project: fields.project ?? fields.project_name ?? null, epics: epicNames(fields) },
-      stories: tracked.map((one) => storyOf(one, data.lineOf(one.at))),
+      stories: tracked.map((one) => parseStory(one, data.lineOf(one.at))),
       notes: [`the status of ${of}, ${done} of them done.`],
       context: [{ about: 'sprint', text }],
     }
@@ -43,7 +43,7 @@ function epicNames({ epics }: Raw): Record<string, string> | null {
   return keyField.length === 0 ? null : Object.fromEntries(keyField)
 }
 
-function storyOf({ id, title, status, more }: TrackedStory, line: number): ParsedStory {
+function parseStory({ id, title, status, more }: TrackedStory, line: number): ParsedStory {
   const dependsOn = more.depends_on ?? more.dependsOn ?? more.dependencies
   const raw = {
     id,

@@ -89,7 +89,7 @@ function read(blocks: readonly Block[]): Partial<Reading> {
   }
   const headings = formatCount(items.length, 'heading')
   const notes = [`${headings} with an id read as user stories, the boxes below them as acceptance criteria.`]
-  const stories = items.map(storyOf)
+  const stories = items.map(parseStory)
   if (looseBoxes.length > 0) {
     const lines = `${looseBoxes.slice(0, 10).join(', ')}${looseBoxes.length > 10 ? ' ...' : ''}`
     notes.push(`left out: ${formatCount(looseBoxes.length, 'box')} outside of the stories (line ${lines}).`)
@@ -130,7 +130,7 @@ function isAbout(section: string, project: string): boolean {
   return /^(?:introduction|overview|summary|description)\b/i.test(section) || section.endsWith(project)
 }
 
-function storyOf({ heading, title, blocks, urgency, epicId }: Item): ParsedStory {
+function parseStory({ heading, title, blocks, urgency, epicId }: Item): ParsedStory {
   const { id } = title
   const story = storyFields(blocks, id)
   const passes = title.done ?? story.isDone ?? story.isTicked

@@ -25,8 +25,8 @@ const unrelated =
   /^(?:(?:does|do|is|are) not\b|doesn'?t\b|not\b|no\b|independent\b|related\b|see also\b|parallel\b|can (?:run|be)\b|unabh\u00e4ngig\b)/i
 
 /**
- * The fields of the story in the blocks. Where criteria have a heading or label, other boxes are not criteria, and a definition of
- * done, which holds for every story alike, is none beside acceptance criteria.
+ * The fields of the story in the blocks. If criteria have a heading or label, other boxes are not criteria. A definition of done is the
+ * same for every story, so it counts only if there are no acceptance criteria.
  */
 export function storyFields(blocks: readonly Block[], id: string): StorySection {
   const isAccepted = (label: string) => isCriteriaLabel(label) && !/^definition of done\b/i.test(label.trim())

@@ -1,4 +1,4 @@
-// Lists of boxes and sections of tasks, as people and agents write them: an outer box is a story, and so is a heading such as
+// Lists of boxes and sections of tasks, as people and agents write them. An outer box is a story. So is a heading such as
 // `### Task 2: Name` with the boxes below it. Both may describe the same task.
 import { formatCount } from '../../engine/prd/migrate.ts'
 import { type Block, boxLines, type Heading, type Point } from '../markdown-lists.ts'
@@ -310,7 +310,7 @@ function joinSame({ stories, notes }: Found): Found['stories'] {
     const hasOwnState = (story.marks ?? []).length > 0
     if (hasOwnState && box.raw.passes !== story.raw.passes)
       notes.push(
-        `task ${String(story.raw.id)} is ${box.raw.passes === true ? 'done' : 'open'} in line ${box.line} and ${story.raw.passes === true ? 'done' : 'open'} in line ${story.line}: read as in line ${story.line}, which says more.`,
+        `task ${String(story.raw.id)} is ${box.raw.passes === true ? 'done' : 'open'} in line ${box.line} but ${story.raw.passes === true ? 'done' : 'open'} in line ${story.line}. Ralph uses line ${story.line}, because it has more detail.`,
       )
     const passes = hasOwnState ? story.raw.passes : box.raw.passes
     const epicId = box.raw.epicId ?? story.raw.epicId

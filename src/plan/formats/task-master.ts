@@ -69,7 +69,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   const left = tag.tasks.filter(({ status }) => LEFT.test(String(status)))
   const tasks = tag.tasks.map((task, index) => ({ task, index })).filter(({ task }) => !left.includes(task))
   const { stories, notes: waits } = dropUnknownDependencies(
-    tasks.map(({ task, index }) => storyOf(document, task, [...tag.at, index])),
+    tasks.map(({ task, index }) => parseStory(document, task, [...tag.at, index])),
   )
   const ofTag = tag.name === '' ? '' : `, of the tag ${tag.name}`
   const notes = [...waits]
@@ -108,7 +108,11 @@ function tagMistake({ path, file }: OpenDocument, tags: readonly Tag[]): Mistake
   return { path, found: truncate(found, 80), expected: 'the tag to plan from', fix }
 }
 
-function storyOf({ data: { data } }: OpenDocument, task: Raw, at: readonly (string | number)[]): ParsedStory {
+function parseStory(
+  { data: { data } }: OpenDocument,
+  task: Raw,
+  at: readonly (string | number)[],
+): ParsedStory {
   const { id, title, description, details, testStrategy, priority, dependencies, status, subtasks } = task
   const text = (value: unknown) => (typeof value === 'string' ? value.trim() : '')
   const subs: Raw[] = Array.isArray(subtasks)

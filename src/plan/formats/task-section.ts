@@ -46,7 +46,9 @@ export function readTask(heading: Heading, { number, title }: TaskTitle, blocks:
   const passes = isTicked && status !== false
   const notes =
     status === true && !passes
-      ? [`task ${number} (line ${heading.line}) says that it is done, and has open boxes: read as open.`]
+      ? [
+          `task ${number} (line ${heading.line}) says that it is done, but has open boxes. Ralph reads it as open.`,
+        ]
       : []
   const marks: Mark[] = [...(parent === null ? [] : [parent.line]), ...boxes.map(({ line }) => line)].map(
     (line) => ({

@@ -31,7 +31,7 @@ export function setMarks(
   return { text: all.text, unset: [...ticked.unset, ...all.unset] }
 }
 
-/** The text of a mark as it is: the letter of a box, a value, or the words of a status; null if its place is gone. */
+/** The current text of a mark: the letter of a box, a value, or the words of a status. Null if its place is gone. */
 export function markedText(text: string, mark: Mark, isFrontMatter: boolean): string | null {
   const place = placeOf(text, mark, isFrontMatter)
   return place === null ? null : text.slice(place.from, place.to)
@@ -136,7 +136,7 @@ function boxEdits(
 /** Characters of a commit's id that git shows. */
 const SHORT_ID = 7
 
-// `Status: in-progress`, `**Status:** In Progress`, or words alone. A line with more text is left as it is.
+// `Status: in-progress`, `**Status:** In Progress`, or only the words. A line with more text stays unchanged.
 const labelled = /^([\s>*+-]*(?:#{1,6}[ \t]+)?[*_]{0,3}status[*_]{0,3}[ \t]*:[*_]{0,3}[ \t]*)/i
 const words = /^([*_`"']{0,3})([A-Za-z]+(?:[ _-][A-Za-z]+){0,3})[*_`"']{0,3}[ \t]*$/
 
@@ -171,7 +171,7 @@ function valuesOf(text: string, isFrontMatter: boolean) {
     const quote = /^["']/.exec(source.slice(from, to))?.[0] ?? ''
     const isWord = typeof value === 'string' && plainWord.test(value)
     const isSame = typeof node.value === typeof value
-    // A value over several lines was not written by a tool, and is left as it is.
+    // A value over several lines does not come from a tool, and stays unchanged.
     const isPlain = !/[\r\n]/.test(source.slice(from, to))
     if (!isSame || !isPlain || (typeof value === 'string' && !isWord)) return null
     return [{ from: at + from, to: at + to, words: `${quote}${value}${quote}` }]

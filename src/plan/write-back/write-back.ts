@@ -64,8 +64,8 @@ function addMarks(
 ): void {
   const words = plannedWords(story)
   for (const { path, marks, raw } of read) {
-    // A document that shows the story as done may still have an open box, or a mark that waits for other boxes (`whenAll`), which an
-    // agent may have ticked. So these two kinds are always requested.
+    // A document that shows the story as done may still have an open box, or a mark that waits for other boxes (`whenAll`). An agent may
+    // have ticked those. So these two kinds are always requested.
     const requested = marks.filter((mark) => {
       if (mark.kind === 'box' && shared.has(`${path}:${mark.line}`)) return false
       if (mark.kind !== 'box') return raw.passes !== true || 'whenAll' in mark

@@ -11,7 +11,7 @@ const ICONS = new Map<string, readonly [label: string, colour: string, path: str
   ['⚠', ['warning', 'wait', 'M8 2L15 14H1ZM8 6.5v3.5M8 12v.1']],
   ['ℹ', ['note', 'run', `${RING}M8 7.5v4M8 4.5v.1`]],
   ['🔁', ['again', 'run', 'M3 7a5 5 0 0 1 9-2M12.5 1.5V5H9M13 9a5 5 0 0 1-9 2M3.5 14.5V11H7']],
-  ['🔨', ['in work', 'run', 'M5 3l8 5-8 5Z']],
+  ['🔨', ['in progress', 'run', 'M5 3l8 5-8 5Z']],
   ['⏯', ['ready', 'run', 'M5 3l8 5-8 5Z']],
   ['⏩', ['skipped', 'soft', 'M3 3l5 5-5 5M8 3l5 5-5 5']],
   ['⏳', ['waiting', 'soft', `${RING}M8 4v4l3 2`]],

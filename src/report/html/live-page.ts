@@ -32,7 +32,7 @@ ${section('now', `Now${stories}`, renderNow(one))}
 <section><h2>Limits</h2><p><b>Calls in the last hour</b> ${bar}${calls.text}${left}</p>
 <p class="circuit ${circuit.position}"><b>Health</b> ${inlineText(circuit.text, 300)}</p>
 ${one.outlook === null ? nothing : html`<p><b>Remaining</b> ${inlineText(one.outlook, 500)}</p>`}</section>
-<section><h2>Ends when</h2><ul class="exits">${rows}</ul></section>
+<section><h2>End conditions</h2><ul class="exits">${rows}</ul></section>
 </div>`
 }
 
@@ -91,7 +91,7 @@ const CSS = `.now{display:grid;grid-template-columns:minmax(0,2fr) minmax(0,1fr)
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:14px}.card{color:inherit;display:block}.card small,.card em{display:block}.card em{color:var(--wait);font-style:normal;margin-top:6px}.card progress{width:100%}.card span{float:right}
 @media(max-width:800px){.now{grid-template-columns:minmax(0,1fr)}.now section:first-child{grid-row:auto}}`
 
-/** Shows the live part that the server sends, and reloads the page where the report has changed; open details stay open. */
+/** Shows the live part that the server sends, and reloads the page if the report has changed; open details stay open. */
 const SCRIPT = `
 const part = (id) => document.getElementById(id)
 const two = (n) => String(Math.floor(n) % 60).padStart(2, '0')

@@ -77,7 +77,7 @@ export function link(label: Value, url: string | null): Markup {
     : html`${label}`
 }
 
-/** A linked short commit id, or nothing where there is none. */
+/** A linked short commit id, or nothing if there is none. */
 export function commitLink(id: string | null, repository: string): Markup {
   const short = shortCommit(id)
   return short === ''

@@ -44,7 +44,7 @@ ${attempts.map((one) => attemptShape(one, top + 15, percent))}${attempts.map((on
       ? html`<p class="aside">The ${lanes.length} stories that were worked on last; ${all.length - lanes.length} more before them.</p>`
       : nothing
   return html`<svg class="timeline" role="img" aria-label="${pluralize(worked.length, 'iteration')} in order of time" width="100%" height="${height}">${lines}${drawn}</svg>
-<p class="legend"><i class="agent"></i> agent <i class="gates"></i> gates <i class="rest"></i> the rest <b class="good">✔</b> passed <b class="bad">✘</b> rejected <b>◆</b> a candidate that was not chosen <b>↺</b> reset <b>↩</b> given back, counts as no attempt</p>${more}`
+<p class="legend"><i class="agent"></i> agent <i class="gates"></i> gates <i class="rest"></i> other <b class="good">✔</b> passed <b class="bad">✘</b> rejected <b>◆</b> a candidate that was not chosen <b>↺</b> reset <b>↩</b> given back, does not count as an attempt</p>${more}`
 }
 
 /** Positions of attempts with long pauses shortened, and marks where jobs begin; all values in milliseconds, up to `length`. */

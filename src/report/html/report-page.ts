@@ -115,7 +115,7 @@ ${view.description.trim() === '' ? nothing : html`<p class="prose">${view.descri
 function describeAge({ chainGoesOn, asOf, now }: View): string {
   const stale = now - asOf > 60_000 ? `, looked at ${formatUtc(now)}` : ''
   const when = `As of ${formatUtc(asOf)}${stale}.`
-  return chainGoesOn ? `This run is still in work. ${when}` : when
+  return chainGoesOn ? `This run is still in progress. ${when}` : when
 }
 
 function progressBar({ bar, stories, counts: { passed, total } }: View): Markup {

@@ -22,7 +22,7 @@ import {
   table,
 } from './markup.ts'
 
-/** The most UTF-16 units of a text and of an output: the more stories, the fewer. */
+/** The maximum number of UTF-16 units of a text and of an output: the more stories, the fewer. */
 type TextRoom = { text: number; output: number }
 
 /** Data URIs of pictures by blob; together at most `MAX_PICTURES` long. */
@@ -32,7 +32,7 @@ export type Pictures = ReadonlyMap<string, string>
 export const MAX_PICTURES = 1_600_000
 const MAX_IN_FULL = 300
 const MAX_LINES = 500
-/** The most bytes of one line. */
+/** The maximum number of bytes of one line. */
 const LINE_BYTES = 2000
 /** How a story is shown that has more than there is room for. */
 const SHORTENED = { room: { text: 200, output: 0 }, pictures: new Map<string, string>() }
@@ -62,7 +62,7 @@ export function storyList(view: View, pictures: Pictures, bytes: number): Markup
   const more = lines.length - MAX_LINES
   const last = more > 0 ? html`<li>… and ${pluralize(more, 'more story', 'more stories')}</li>` : nothing
   const rest = html`<ul class="lines">${lines.slice(0, MAX_LINES)}${last}</ul>`
-  return html`<p class="aside">${full.size} of ${stories.length} stories in full: what needs attention, what is in work, what comes next.</p>${inOrder}${collapsible(`The other ${lines.length} stories`, rest)}`
+  return html`<p class="aside">${full.size} of ${stories.length} stories in full: what needs attention, what is in progress, what comes next.</p>${inOrder}${collapsible(`The other ${lines.length} stories`, rest)}`
 }
 
 /** Blobs of the pictures that the report can show, each once, the most important first: current screenshots before earlier ones. */

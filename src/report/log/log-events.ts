@@ -1,8 +1,9 @@
 // The lines of a log on each event of a run.
 
-import { passedUnchanged, UNCHANGED } from '../../engine/attempt-outcome.ts'
+import { passedUnchanged, UNCHANGED } from '../../engine/attempts/attempt-outcome.ts'
 import { formatCommandLine } from '../../engine/commands/command-table.ts'
 import type { Session } from '../../engine/model/attempt.ts'
+import type { BranchEdit } from '../../engine/model/branch-edit.ts'
 import type { Event, EventOf, Verdict } from '../../engine/model/event.ts'
 import type { ExampleResult } from '../../engine/model/example.ts'
 import type { Story, StoryEvidence } from '../../engine/model/feature.ts'
@@ -10,6 +11,7 @@ import type { GateResult } from '../../engine/model/gate.ts'
 import type { JoinedBranch } from '../../engine/model/joined-branch.ts'
 import { ownFiles } from '../../engine/model/paths.ts'
 import type { State, TimelineEntry } from '../../engine/model/state.ts'
+import { oneLine } from '../../engine/model/text.ts'
 import type { Usage } from '../../engine/model/usage.ts'
 import {
   attemptLabel,
@@ -51,6 +53,8 @@ export function eventLines(
     }
     case 'edited':
       return editedLines(event)
+    case 'edit-gated':
+      return editGatedLines(before?.job.editing, state)
     case 'join-failed':
     case 'push-refused':
       return [line('git', event.summary, 'yellow')]
@@ -62,6 +66,8 @@ export function eventLines(
       return [verdictLine('judge', event.verdict, event.usage)]
     case 'exampled':
       return [exampledLine(event)]
+    case 'answered':
+      return [answeredLine(event)]
     case 'tried':
       return event.answer.kind === 'tried' ? event.answer.results.map(triedLine) : []
     case 'entered':
@@ -75,7 +81,7 @@ export function eventLines(
       return withLastIteration(state, (entry, story) => rejectedLines(entry, story, state, facts))
     case 'returned': {
       const why = state.timeline.at(-1)?.summary ?? ''
-      return [line('ralph', `attempt returned, not counted: ${why}`, 'yellow')]
+      return [line('ralph', `attempt given back, not counted: ${why}`, 'yellow')]
     }
     case 'whole-gated':
       return reusedGateLines(event.gates)
@@ -94,7 +100,7 @@ export function eventLines(
     case 'dispatch-failed':
       return [line('ralph', `the next job could not be started: ${event.summary}`, 'red')]
     case 'interrupted':
-      return [line('ralph', 'cancelled: putting things in order', 'yellow')]
+      return [line('ralph', 'cancelled: saving the run', 'yellow')]
     case 'failed':
       return [{ ...line('ralph', event.summary, 'red', 'bold'), output: event.fix }]
     default:
@@ -105,16 +111,29 @@ export function eventLines(
 /** Gates whose earlier result was used, so that they did not run again. */
 function reusedGateLines(gates: readonly GateResult[]): Line[] {
   return gates.flatMap(({ name, asAt }) =>
-    asAt === undefined ? [] : [line('verify', `gate ${name}: green as at ${asAt}`, 'dim')],
+    asAt === undefined ? [] : [line('verify', `gate ${name}: not run again, as it passed at ${asAt}`, 'dim')],
   )
 }
 
+/** `built`: the edit that the gates ran on. */
+function editGatedLines(built: State['job']['editing'], state: State): Line[] {
+  if (built === undefined) return []
+  const { edit, commit } = built
+  if (state.green === commit) return [editLine(edit, commit)]
+  return [line('git', edit.kind === 'update' ? NEEDS_SESSION : (state.control.paused?.reason ?? ''))]
+}
+
+const NEEDS_SESSION = 'merging the base branch needs a session'
+
 function editedLines({ edit, green, refused, request }: Extract<Event, { kind: 'edited' }>): Line[] {
   if (refused !== undefined) return [line('git', refused)]
-  if (request !== undefined) return [line('git', 'merging the base branch needs a session')]
-  if (green === undefined) return []
+  if (request !== undefined) return [line('git', NEEDS_SESSION)]
+  return green === undefined ? [] : [editLine(edit, green)]
+}
+
+function editLine(edit: BranchEdit, green: string): Line {
   const what = edit.kind === 'update' ? 'merged the base branch' : `dropped ${edit.stories.join(', ')}`
-  return [line('git', `${what}: ${green.slice(0, 7)}`)]
+  return line('git', `${what}: ${green.slice(0, 7)}`)
 }
 
 function joinedLines({ green, people }: Pick<JoinedBranch, 'green' | 'people'>, state: State): Line[] {
@@ -125,7 +144,7 @@ function joinedLines({ green, people }: Pick<JoinedBranch, 'green' | 'people'>, 
 }
 
 function documentLines(paths: readonly string[]): Line[] {
-  return paths.length === 0 ? [] : [line('git', `brought up to date: ${listNames(paths)}`)]
+  return paths.length === 0 ? [] : [line('git', `updated ${listNames(paths)}`)]
 }
 
 function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }>): Line {
@@ -218,18 +237,18 @@ function verdictLine(tag: string, verdict: Verdict, usage: Usage): Line {
 function describeEvidence(evidence: readonly StoryEvidence[] = []): string {
   return evidence.length === 0
     ? 'without naming evidence'
-    : `with ${pluralize(evidence.length, 'place that shows', 'places that show')} it`
+    : `with ${pluralize(evidence.length, 'piece', 'pieces')} of evidence`
 }
 
 /** The result of one of several candidates. After the last one, also which of them is chosen. */
 function candidateLines({ storyId, lines }: EventOf<'entered'>, state: State): Line[] {
   const entry = state.timeline.findLast((iteration) => iteration.storyId === storyId)
   const size = lines === null ? '' : `, ${pluralize(lines, 'line')} changed`
-  const chosen = state.attempts[storyId]?.chosen
+  const contest = state.attempts[storyId]?.contest
   const why = state.records[storyId]?.choice?.why ?? ''
   return [
     line('ralph', `${entry?.summary ?? ''}${size}`, lines === null ? 'yellow' : 'green'),
-    ...(chosen === undefined ? [] : [line('ralph', `candidate ${chosen} is chosen: ${why}`)]),
+    ...(contest?.stage === 'chosen' ? [line('ralph', `candidate ${contest.slot} is chosen: ${why}`)] : []),
   ]
 }
 
@@ -242,6 +261,17 @@ function exampledLine({ storyId, answer }: EventOf<'exampled'>): Line {
       return line('examples', `${storyId}: its examples contradict its criteria: ${answer.why}`, 'yellow')
     default:
       return line('examples', `${storyId}: no examples were written: ${answer.message}`, 'yellow')
+  }
+}
+
+function answeredLine({ storyId, answer }: EventOf<'answered'>): Line {
+  switch (answer.kind) {
+    case 'words':
+      return line('answer', `${storyId} is answered: ${oneLine(answer.text, 200)}`, 'green')
+    case 'change':
+      return line('answer', `${storyId} asks for a change: a session works on it next`)
+    default:
+      return line('answer', `${storyId} was not answered: ${answer.message}`, 'yellow')
   }
 }
 

@@ -12,6 +12,7 @@ export function gateLines(gate: GateResult): Line[] {
   const figures = [ok ? '' : ended, formatDuration(ms), describeTests(tests)]
     .filter((part) => part !== '')
     .join(', ')
+  if (gate.further === 'base' && !ok) return [line(name, `fails (${figures})`, 'yellow')]
   const notes = [...findings, ...remarks].map((one) => line(name, `note: ${one}`, 'yellow'))
   if (ok)
     return [line(name, `PASSED${flaky ? ', FLAKY' : ''} (${figures})`, flaky ? 'yellow' : 'green'), ...notes]
@@ -24,5 +25,5 @@ export function gateLines(gate: GateResult): Line[] {
 /** A gate that ran without the product of the change: it is to fail, so that its tests show that the change works. */
 function withoutChange({ name, ok, tests, ms }: GateResult): Line {
   const figures = [formatDuration(ms), describeTests(tests)].filter((part) => part !== '').join(', ')
-  return ok ? line(name, `passes as well (${figures})`) : line(name, `fails, as it should (${figures})`)
+  return ok ? line(name, `also passes (${figures})`) : line(name, `fails, as it should (${figures})`)
 }

@@ -14,6 +14,8 @@ export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
       return iterationLines(state, facts)
     case 'examples':
       return [line('examples', `of ${step.storyId} are written and sealed`, 'dim')]
+    case 'answer':
+      return [line('answer', `a fresh session that cannot write answers ${step.storyId}`, 'dim')]
     case 'try':
       return [line('examples', 'a fresh session calls the product, and Ralph compares', 'dim')]
     case 'gates':

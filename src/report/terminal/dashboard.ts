@@ -19,11 +19,11 @@ export type Frame = {
   views: readonly LiveView[]
   /** Index of the view that is shown in full. */
   selected: number
-  /** The last line: where the views come from, and errors in reading them. */
+  /** The last line: the source of the views, and errors in reading them. */
   note: string
 }
 
-/** The most columns: wider lines are hard to read. */
+/** The maximum number of columns: wider lines are hard to read. */
 const MAX_WIDTH = 120
 /** A terminal with fewer columns shows no bar of calls. */
 const NARROW_WIDTH = 60
@@ -190,7 +190,7 @@ function stopSection({ exits: conditions }: LiveView, look: Size): Section {
     const room = look.width - textWidth(label) - 2
     return ` ${paint(label, LEVEL_COLOURS[level], look)}${fit(terminalText(text, 200), room)}`
   })
-  return { title: 'Ends when', lines }
+  return { title: 'End conditions', lines }
 }
 
 function iterationSection({ timeline }: LiveView, look: Size): Section {
@@ -270,7 +270,7 @@ function plainLines(view: LiveView): string[] {
     ...workers.map(
       (worker): PlainRow => ['Now', `${worker.id} ${worker.title}: ${describeWorker(worker, now)}`],
     ),
-    ...view.exits.map(({ name, text }): PlainRow => [`Ends when: ${name}`, text]),
+    ...view.exits.map(({ name, text }): PlainRow => [`End condition: ${name}`, text]),
     ...newestIterations.map(
       ({ iteration, storyId, result, summary }): PlainRow => [
         `Iteration ${iteration}`,

@@ -51,7 +51,7 @@ export function plainBanner(header: Header): string {
     `${passed}/${total} stories`,
     blocked > 0 ? `${blocked} blocked` : '',
     `iteration ${formatIteration(header)}`,
-    // "cost" is added where the label has no amount: there is no column title here.
+    // "cost" is added if the label has no amount: there is no column title here.
     `${hasCost(header.usage) ? '' : 'cost '}${formatHeaderCost(header)}`,
     inWork === null ? '' : `working on ${inWork.storyId}`,
   ]
@@ -85,7 +85,7 @@ export function resultBox(view: View, places: readonly Field[], look: Look): str
     ['Agent time', formatAgentTime(view)],
     ['Branch', view.branch],
     ...(pullUrl === null ? [] : [['Look at', pullUrl] as const]),
-    ...(documents.length === 0 ? [] : [['Marked', listNames(documents)] as const]),
+    ...(documents.length === 0 ? [] : [['Ticked off', listNames(documents)] as const]),
     ...more.map(([name, value]) => [terminalText(name, 10), value] as const),
     ['Next', toPlainText(view.next)],
   ]
@@ -109,7 +109,7 @@ export function resultBox(view: View, places: readonly Field[], look: Look): str
   return boxed([...top, ' '.repeat(inner), ...rows], inner, [colour], look)
 }
 
-/** The most stories whose changes are listed. */
+/** The maximum number of stories whose changes are listed. */
 const MAX_CHANGED = 5
 
 /** A row for each story that passed: what its commits changed. */
@@ -159,7 +159,7 @@ export function boxed(
   return [paint(`╔${line}╗`, colours, look), ...middle, paint(`╚${line}╝`, colours, look)].join('\n')
 }
 
-/** Two fields a row where there is room. */
+/** Two fields a row if there is room. */
 function fieldRows(fields: readonly Field[], inner: number, look: Look): string[] {
   const cell = ([label, value]: Field, columns: number) =>
     paint(`${label}: `, ['dim'], look) + pad(terminalText(value), columns - label.length - 2)

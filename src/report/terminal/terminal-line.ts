@@ -32,9 +32,9 @@ const CODES: Readonly<Record<Colour, number>> = {
   cyan: 36,
 }
 
-/** The most rows of a failed gate's output; the rest is in the log. */
+/** The maximum number of rows of a failed gate's output; the rest is in the log. */
 const OUTPUT_ROWS = 9
-/** The most characters of a line that is not cut to a width. */
+/** The maximum number of characters of a line that is not cut to a width. */
 const MAX_LINE_LENGTH = 2000
 
 export function paint(text: string, colours: readonly Colour[], { colour }: Look): string {
@@ -57,7 +57,7 @@ export function formatLines(lines: readonly Line[], look: Look): string[] {
 function formatTagged({ tag, text, colours = [], mark, output = '' }: Tagged, look: Look): string[] {
   const width = Math.max(20, look.width)
   const short = terminalText(tag, 40).replace(/[[\]]/g, '') || '-'
-  const name = `[${fit(short, Math.floor(width / 3))}]`
+  const name = `[${fit(short, Math.floor(width * 0.4))}]`
   const labelled = mark === undefined || look.plain ? text : `${mark} ${text}`
   const room = width - textWidth(name) - 1
   // A warning is shown in full. Its further lines begin with a bar, so that its text never begins a line.

@@ -34,7 +34,7 @@ export function pad(text: string, columns: number): string {
   return shown + ' '.repeat(Math.max(0, columns - textWidth(shown)))
 }
 
-/** The text in lines of at most `columns` (at least 2), broken at spaces where it can be. */
+/** The text in lines of at most `columns` (at least 2), broken at spaces if possible. */
 export function wrap(text: string, columns: number): string[] {
   const room = Math.max(2, columns)
   if (textWidth(text) <= room) return [text]

@@ -1,4 +1,4 @@
-// Whether the agent answers at all, in one session. The session costs money: it runs only where a person asks for it.
+// Whether the agent answers at all, in one session. The session costs money: it runs only if a person asks for it.
 import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { findAgent } from '../../agents/registry.ts'
@@ -51,7 +51,7 @@ const FIXES: Readonly<Record<string, string>> = {
   timeout: 'see whether it waits for a login or a question: a run can answer none',
 }
 
-/** A project file that the user's own agent command names by a relative path; null where it names none. */
+/** A project file that the user's own agent command names by a relative path; null if it names none. */
 function findMissingFile({ settings, directory }: Subject): string | null {
   const at = resolve(directory, settings.workingDirectory)
   const words = (settings.agentCommand ?? '').split(/[\s"';|&()]+/).filter((word) => word !== '')

@@ -77,7 +77,7 @@ async function checkCustomCommand(vendor: AgentVendor, subject: Subject): Promis
   const limits = { timeoutMs: 10_000, captureBytes: 4096 }
   const { exit } = await runUntrusted({ file: bash, args, env, cwd, signal, ...limits })
   if (exit.kind !== 'exit' || exit.code === 0) return okResult(found)
-  const fix = 'install it, or write its path from the working directory, or an absolute one'
+  const fix = 'install it, or put its path into agent-command: absolute, or relative to the working directory'
   return faultResult(`${found}: ${word} is not there`, 'a command that bash can start', fix)
 }
 
@@ -109,14 +109,13 @@ async function checkKey({ vendor, version }: ChosenAgent, subject: Subject): Pro
   const set = [...login.keys, ...login.alternatives, ...settings.agentEnv].find(isSet)
   if (problem === null)
     return okResult(set === undefined ? `${vendor.name} has a login here` : `${set} is set`)
-  const expected = `a key in ${login.keys.join(' or ')}`
   const first = login.keys[0] ?? ''
-  const loginFix = `log in with ${vendor.program}, or set ${first} (export ${first}=...)`
+  const loginFix = `log in with ${vendor.program}, or export ${first}=...`
   const fix = settings.surface === 'action' ? keyFix(first) : loginFix
   const isWrapped = settings.agentWrapper !== null || settings.agentArgs.length > 0
   const conditions = { platform: process.platform, isInstalledByUs: version !== null, isWrapped }
   const isCertain = login.keys.some(isSet) || !mayBeLoggedIn(subject.env, conditions)
   return isCertain
-    ? faultResult(problem, expected, fix)
-    : warningResult(`${problem}; a keychain may hold one`, expected, fix)
+    ? faultResult(problem, '', fix)
+    : warningResult(`${problem}; maybe your keychain has one`, '', fix)
 }

@@ -13,7 +13,7 @@ export function checkEvents(subject: Subject): CheckResult[] {
   const found: CheckResult[] = []
   const missing = REVIEW_EVENTS.filter((name) => !has(name))
   if (settings.reviews !== 'off' && missing.length > 0) {
-    const fix = `add ${missing.join(' and ')} under on:, as in examples/ralph.yml; or set reviews: off`
+    const fix = `add ${missing.join(' and ')} under on:, as in examples/ralph.yml; or set \`reviews: off\``
     found.push(
       warningResult(`reviews start nothing: ${file.path} lacks ${missing.join(' and ')}`, 'both', fix),
     )
@@ -22,15 +22,19 @@ export function checkEvents(subject: Subject): CheckResult[] {
     if (settings.publishToken === null && !job.unread.includes('publish-token'))
       found.push(
         warningResult(
-          'checks: wait would wait for ever: pushes with the token of a job start no CI',
+          'the run would wait forever with `checks: wait`, because pushes with the job token do not start CI',
           'a publish-token',
-          'give publish-token: the token of an App or a person',
+          'set `publish-token` to the token of an App or a person',
         ),
       )
     if (!CHECK_EVENTS.some(has)) {
       const fix = 'add workflow_run with the names of your CI workflows under on: (or check_suite, status)'
       found.push(
-        warningResult(`checks: wait is never woken: ${file.path} has none of the events`, 'one of them', fix),
+        warningResult(
+          `nothing would wake a run with \`checks: wait\`: ${file.path} has none of the events`,
+          'one of them',
+          fix,
+        ),
       )
     }
   }

@@ -12,8 +12,8 @@ export function checkExamples({ checkout, settings }: Subject): CheckResult[] {
     if (ci.settings.examplesKey !== null || job.unread.includes('examples-key'))
       return [okResult(`sealed: ${COST}`)]
     const fix =
-      'run `openssl rand -hex 32 | gh secret set RALPH_EXAMPLES_KEY`, and give the step examples-key from this secret'
-    return [faultResult('examples: sealed in a workflow without a key', 'examples-key', fix)]
+      'run `openssl rand -hex 32 | gh secret set RALPH_EXAMPLES_KEY`, and pass this secret to the step as examples-key'
+    return [faultResult('`examples: sealed` is set, but the workflow does not pass examples-key', '', fix)]
   }
   return isOn(settings) ? [okResult(`sealed: ${COST}`)] : []
 }

@@ -2,11 +2,12 @@
 import { refuseUngated, UNGATED_WARNING } from '../../app/loop-limits.ts'
 import { gatesPort } from '../../app/loop-ports.ts'
 import { withOwnPort } from '../../app/own-port.ts'
-import type { Gate, GateResult } from '../../engine/model/gate.ts'
+import { type Gate, type GateResult, type TestCounts, testsRun } from '../../engine/model/gate.ts'
 import { isFor } from '../../engine/model/service.ts'
 import { missingCount } from '../../gates/count-advice.ts'
 import { ranNoTest } from '../../gates/counts.ts'
-import { formatDuration } from '../../report/figures.ts'
+import { formatNames } from '../../gates/known-red.ts'
+import { formatDuration, pluralize } from '../../report/figures.ts'
 import type { Settings } from '../../settings/read-settings.ts'
 import { tellingLine } from '../../system/excerpt.ts'
 import {
@@ -26,7 +27,7 @@ const RUN = { of: 'baseline', tags: [], stories: [], what: 'doctor', baseline: {
 
 export async function checkGates(subject: Subject): Promise<CheckResult[]> {
   if (subject.settings.ungated)
-    return [warningResult(UNGATED_WARNING, 'a gate', 'name one: gates: { test: npm test }')]
+    return [warningResult(UNGATED_WARNING, '', 'name one: gates: { test: npm test }')]
   const { settings, remarks } = withWorkflowGates(subject)
   refuseUngated(settings)
   const checkout = requireCheckout(subject)
@@ -52,14 +53,14 @@ async function commitToGate(subject: Subject): Promise<string> {
   return dirt.length === 0 ? commit : repository.adopt(commit, dirt, 'stories')
 }
 
-/** Takes the gates of the workflow where the configuration has none, and warns: a run here would have none. */
+/** Takes the gates of the workflow if the configuration has none, and warns: a run here would have none. */
 function withWorkflowGates({ settings, checkout }: Subject): { settings: Settings; remarks: CheckResult[] } {
   const ci = 'workspace' in checkout ? checkout.ci : null
   if (settings.gates.length > 0 || ci === null || ci.settings.gates.length === 0)
     return { settings, remarks: [] }
   const { gates: list, prepare, gateEnv, services } = ci.settings
   const found = `only ${ci.file.path} has gates: \`ralph run\` here has none`
-  const fix = 'move gates: from the workflow into ralph.config.yml, which serves both'
+  const fix = 'move `gates` from the workflow to ralph.config.yml, which CI and `ralph run` both read'
   const remarks = settings.surface === 'cli' ? [warningResult(found, 'gates for every run', fix)] : []
   const merged = { ...settings, gates: list, prepare: settings.prepare ?? prepare, gateEnv, services }
   return { settings: merged, remarks }
@@ -76,12 +77,17 @@ async function runAll(
   const results = new Map<string, CheckResult>()
   const resultOfGate = (gate: Gate, result: GateResult): CheckResult => {
     const name = `gate ${gate.name}`
-    const green = `green ${commitText} in ${formatDuration(result.ms)}`
+    if (result.knownRed !== undefined)
+      return { name, ...knownRedResult(result.knownRed.tests, result.tests, commitText) }
+    const counted = result.tests === undefined ? '' : `: ${pluralize(testsRun(result.tests), 'test')}`
+    const green = `green ${commitText}${counted} in ${formatDuration(result.ms)}`
     const uncounted = result.ok && result.tests === undefined ? missingCount(gate) : null
     if (uncounted !== null)
-      return { name, ...warningResult(`${green}, without a number of tests`, 'a number of tests', uncounted) }
+      return {
+        name,
+        ...warningResult(`${green}, but its output does not say how many tests ran`, '', uncounted),
+      }
     if (result.ok && ranNoTest(result.tests ?? null)) return { name, ...emptyResult(gate) }
-    if (result.knownRed !== undefined) return { name, ...knownRedResult(result.knownRed.tests, commitText) }
     if (result.ok) return { name, ...okResult(green) }
     const isAllowed = gate.advisory || settings.baseline === 'off'
     return { ...red(name, result), ...(isAllowed ? { state: 'warning' } : {}) }
@@ -137,14 +143,17 @@ function emptyResult({ advisory }: Gate): CheckResult {
   return advisory ? warningResult(...words) : faultResult(...words)
 }
 
-/** The base fails these tests, and the settings allow it. */
-function knownRedResult(tests: readonly string[], commitText: string): CheckResult {
-  const are = tests.length === 1 ? '1 test fails' : `${tests.length} tests fail`
-  const found = `${are} ${commitText}, which baseline: known-red allows: ${tests.slice(0, MAX_NAMED).join(', ')}`
-  return warningResult(found, 'green tests', 'fix them, then set baseline: require')
+/** The base fails these tests, and the settings allow it. `counts`: left out if no test passed. */
+function knownRedResult(
+  failed: readonly string[],
+  counts: TestCounts | undefined,
+  commitText: string,
+): CheckResult {
+  const all = counts === undefined ? '' : ` of ${testsRun(counts)}`
+  const are = `${failed.length}${all} ${failed.length === 1 && all === '' ? 'test fails' : 'tests fail'}`
+  const found = `${are} ${commitText}, which \`baseline: known-red\` allows: ${formatNames(failed)}`
+  return warningResult(found, '', 'fix them, then set `baseline: require`')
 }
-
-const MAX_NAMED = 5
 
 const NOT_RUN = unknownResult('not run: a service that it needs is not there', 'fix the service first')
 
@@ -152,6 +161,6 @@ function redResult(name: string, { ended, ms, output }: GateResult, commitText: 
   const first = tellingLine(output)
   const found = `${ended} ${commitText} after ${formatDuration(ms)}${first === '' ? '' : `: ${first}`}`
   const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '').replace(' ', '-')}.log`
-  const fix = `fix it before a run; its output is in ${log}. A project that does not exist yet: baseline: off`
+  const fix = `fix it before a run; its output is in ${log}. If the project does not exist yet, set \`baseline: off\``
   return faultResult(found, 'exit 0', fix)
 }

@@ -1,4 +1,4 @@
-// Questions to GitHub: who may open pull requests, and which release is the newest.
+// Questions to GitHub: may Actions open pull requests, and which release is the newest?
 
 import { ACTION, isNewer, VERSION } from '../../engine/model/version.ts'
 import { httpStatusOf, isForbidden } from '../../github/client.ts'
@@ -18,7 +18,7 @@ export function checkGitHubAccess(subject: Subject): CheckResult[] {
   if (subject.github !== null || ci === null) return []
   return [
     unknownResult(
-      'not asked who may open pull requests',
+      'not checked, because there is no token: may Actions open pull requests?',
       'give a token: GH_TOKEN=$(gh auth token) ralph doctor',
     ),
   ]
@@ -65,6 +65,6 @@ export async function checkRelease({ github, action }: Subject): Promise<CheckRe
   const fix = `see https://github.com/${ACTION}/releases`
   if (newest === null) return [unknownResult(`${VERSION}; the newest one is not known`, fix)]
   if (!isNewer(newest, VERSION)) return [okResult(`${VERSION} is the newest`)]
-  const upgradeFix = 'ralph upgrade: shows what changes, and moves the pin'
-  return [warningResult(`${VERSION}, and ${newest} is there`, 'the newest release', upgradeFix)]
+  const upgradeFix = 'run `ralph upgrade`, which shows the changes and updates the pin'
+  return [warningResult(`${newest} is available (you have ${VERSION})`, 'the newest release', upgradeFix)]
 }

@@ -15,7 +15,7 @@ export function checkLimits({ checkout, settings }: Subject): CheckResult[] {
     ci === null ? [] : [...jobConflicts(ci.settings, ci.file.jobs), ...conflicts(ci.settings)]
   const local = conflicts(settings).filter((one) => inWorkflow.every((other) => other.found !== one.found))
   const found = [...inWorkflow, ...local]
-  return found.length > 0 ? found : [okResult('they fit each other')]
+  return found.length > 0 ? found : [okResult('no contradictions')]
 }
 
 /** Roles of jobs that run whole iterations. */
@@ -28,12 +28,12 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): CheckResul
   const found: CheckResult[] = []
   // At separate-job, agent and gates have a job each.
   for (const { id, role, timeoutMs } of jobs) {
-    const ended = `job ${id} is ended after ${formatDuration(timeoutMs)}`
+    const ended = `job ${id} times out after ${formatDuration(timeoutMs)}`
     const workMs = role === 'work' ? session : role === 'gate' ? gatesMs : 0
     if (workMs >= timeoutMs) {
-      const fix = `write timeout-minutes: ${minutes(workMs + AFTER_MS)}, or shorten what it does`
-      const text = `${ended}, and its work may take ${formatDuration(workMs)}`
-      found.push(warningResult(text, 'a job that is not ended before its work', fix))
+      const fix = `write timeout-minutes: ${minutes(workMs + AFTER_MS)}, or shorten its work`
+      const text = `${ended}, but its work can take up to ${formatDuration(workMs)}`
+      found.push(warningResult(text, 'a timeout that is longer than the work', fix))
     }
     // GitHub cancels a job at its time-out, which looks as if a person had done it: such a chain is not taken up again.
     if (WHOLE_ITERATION_ROLES.has(role) && deadline + AFTER_MS > timeoutMs) {
@@ -41,18 +41,18 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): CheckResul
       const lower = shorter > 0 ? `, or job-deadline: ${shorter}m` : ''
       const fix = `write timeout-minutes: ${minutes(deadline + AFTER_MS)}${lower}`
       const grade = deadline >= timeoutMs ? faultResult : warningResult
-      const text = `${ended}, and job-deadline is ${formatDuration(deadline)}`
+      const text = `${ended}, but job-deadline is ${formatDuration(deadline)}`
       found.push(grade(text, 'a job-deadline 10 minutes under timeout-minutes', fix))
     }
   }
   if (jobs.every(({ role }) => !WHOLE_ITERATION_ROLES.has(role))) return found
   if (session + gatesMs > deadline) {
-    const text = `an iteration may take ${formatDuration(session + gatesMs)} with its gates, and job-deadline is ${formatDuration(deadline)}`
+    const text = `an iteration can take ${formatDuration(session + gatesMs)} with its gates, but job-deadline is ${formatDuration(deadline)}`
     const fix = "shorten iteration-timeout or the gates' timeouts, or raise job-deadline"
     found.push(warningResult(text, 'an iteration that fits its job', fix))
   }
   if (count * session > deadline) {
-    const text = `${count} iterations of ${formatDuration(session)} are ${formatDuration(count * session)}, and job-deadline is ${formatDuration(deadline)}`
+    const text = `${count} iterations of ${formatDuration(session)} can take ${formatDuration(count * session)}, but job-deadline is ${formatDuration(deadline)}`
     const fit = Math.max(1, Math.floor(deadline / session))
     const fix = `write iterations-per-job: ${fit}, or shorten iteration-timeout`
     found.push(warningResult(text, 'iterations that fit a job', fix))

@@ -19,14 +19,19 @@ export async function checkProduct(subject: Subject): Promise<CheckResult> {
   const found = code.filter((path) => isProduct(path))
   const files = `${pluralize(code.length, 'file')} with code`
   if (found.length === 0) {
-    const effect = 'so a story can change its own checks unseen, and no test is shown to need its change'
-    return warningResult(`none of ${files} is the product, ${effect}`, 'files that are the product', FIX)
+    const effect =
+      'Ralph cannot tell whether a story weakens its own checks, or whether a test covers its change'
+    return warningResult(
+      `none of ${files} counts as the product. ${effect}`,
+      'files that are the product',
+      FIX,
+    )
   }
   const isAll = found.length === code.length
   if (isAll && product.length > 0)
     return warningResult(
-      'every file with code is the product, also the tests',
-      'tests that are not product',
+      'every file with code counts as the product, even the tests',
+      'tests outside the product',
       FIX,
     )
   const named = found.slice(0, MAX_NAMED).map((path) => displayPath(path))
@@ -35,5 +40,5 @@ export async function checkProduct(subject: Subject): Promise<CheckResult> {
   return okResult(`${found.length} of ${files} are the product (${named.join(', ')}${more}), by ${by}`)
 }
 
-const FIX = 'product: [FOLDER/**] in ralph.config.yml (docs/gates.md)'
+const FIX = 'set `product: [FOLDER/**]` in ralph.config.yml (docs/gates.md)'
 const MAX_NAMED = 3

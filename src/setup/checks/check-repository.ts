@@ -1,4 +1,4 @@
-// The repository: the configuration in it, the clone, the work tree, whose commits are made, the prompts, and where agent and gates start.
+// Checks of the repository: its configuration, clone, work tree and prompts, the author of commits, and the working directory.
 import { existsSync, lstatSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -43,7 +43,7 @@ export async function checkConfiguration({
     for (const state of features.states)
       differences.push(await configDifference(checkout.workspace, settings, state))
   const warnings = [...notes, ...differences.filter((one) => one !== null)].map((note) =>
-    warningResult(note, 'a setting that means what it says', 'change it, or let it be'),
+    warningResult(note, '', 'change it, or ignore this warning if you meant it'),
   )
   const found = [...toFaults(mistakes), ...warnings]
   const file = settings.configFile
@@ -102,8 +102,8 @@ export async function checkOwner({ checkout, settings, env }: Subject): Promise<
   const names = await readdir(top)
   const foreign = names.filter((name) => lstatSync(join(top, name), { throwIfNoEntry: false })?.uid !== ownId)
   if (foreign.length === 0) return []
-  const found = `${foreign.slice(0, 5).join(', ')}${foreign.length > 5 ? ' and more' : ''}: owned by another user`
-  return [warningResult(found, 'files that you may change', chown)]
+  const found = `${foreign.slice(0, 5).join(', ')}${foreign.length > 5 ? ' and more' : ''} ${foreign.length === 1 ? 'belongs' : 'belong'} to another user`
+  return [warningResult(found, 'files that you can change', chown)]
 }
 
 /** The prompt templates, as a run would read them at its start. */
@@ -118,7 +118,7 @@ export async function promptMistakes(start: RunStart): Promise<readonly Mistake[
 export async function checkPrompts(subject: Subject): Promise<CheckResult[]> {
   const { mistakes, notes, warnings } = await templatesOf(subject)
   const results = [...notes, ...warnings].map((note) =>
-    warningResult(note, 'a prompt of this version', 'do so, or let it be'),
+    warningResult(note, 'a prompt template for this version of Ralph', 'follow this note, or ignore it'),
   )
   return [...toFaults(mistakes), ...results]
 }
@@ -199,7 +199,7 @@ export function checkIdentity(subject: Subject): CheckResult[] {
   return [warningResult(found, 'whose commits these are', fix)]
 }
 
-/** A note where the feature's branch is checked out and its configuration differs from the base branch's. */
+/** A note if the feature's branch is checked out and its configuration differs from the base branch's. */
 export async function configDifference(
   { clone, objects, store }: Workspace,
   settings: Settings,
@@ -222,8 +222,8 @@ export async function configDifference(
       ownText?.replaceAll('\r\n', '\n') === baseText.replaceAll('\r\n', '\n')
     )
       return null
-    const used = ownText === null ? 'without it' : `by the one on ${state.branch}`
-    return `${path} is another on ${base}: this run goes ${used}; merge ${base} into it, or switch to ${base}`
+    const used = ownText === null ? 'does not use it' : `uses the file on ${state.branch}`
+    return `${path} is not the same on ${base}, and this run ${used}. To use the file on ${base}, merge ${base} or switch to it`
   }
   return null
 }

@@ -89,16 +89,24 @@ export async function checkStories(subject: Subject): Promise<CheckResult[]> {
     found.push(...(faults.length > 0 ? faults : remarksOn(state, settings)))
   }
   if (found.length > 0) return found
-  const fix = 'write .ralph/<yyyy-mm-dd>-<feature>/prd.json, or let `ralph plan` write it'
-  return [warningResult('no prd.json yet', 'stories to work on', fix)]
+  const fix =
+    'ralph plan my-feature -- "what you want"; or write .ralph/<yyyy-mm-dd>-<feature>/prd.json yourself'
+  return [warningResult('there are no stories yet', '', fix)]
 }
 
 function remarksOn({ feature, prd }: State, settings: Settings): CheckResult[] {
-  const { total, open } = counts(prd)
-  const openText = `${open === 0 ? 'none' : open} to be worked on`
   const fix = 'give its stories the tag in prd.json, or drop the setting'
   const tagWarnings = unusedTagNotes(settings, prd.userStories).map((text) =>
-    warningResult(`${feature}: ${text}`, 'a story with that tag', fix),
+    warningResult(`${feature}: ${text}`, '', fix),
   )
-  return [okResult(`${feature}: ${pluralize(total, 'story', 'stories')}, ${openText}`), ...tagWarnings]
+  return [okResult(`${feature}: ${countsText(prd)}`), ...tagWarnings]
+}
+
+/** `3 stories: 1 to do, 2 passed`. */
+function countsText(prd: State['prd']): string {
+  const { total, passed, blocked, skipped, open } = counts(prd)
+  const stories = pluralize(total, 'story', 'stories')
+  if (passed === total && total > 1) return `${stories}, all passed`
+  const parts = Object.entries({ 'to do': open, blocked, passed, skipped }).filter(([, count]) => count > 0)
+  return `${stories}: ${parts.map(([word, count]) => `${count} ${word}`).join(', ')}`
 }

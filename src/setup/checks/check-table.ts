@@ -1,4 +1,4 @@
-// What a run needs, a row each. `run`, `validate` and `next` refuse where a row blocks, `validate` shows mistakes in files,
+// What a run needs, a row each. `run`, `validate` and `next` refuse if a row blocks, `validate` shows mistakes in files,
 // and `doctor` shows all rows. docs/doctor.md has a row for each.
 import { missingAgents } from '../../app/agents.ts'
 import { refuseNoBrowser } from '../../app/browser-gate.ts'
@@ -61,7 +61,7 @@ type CheckLook = {
   ofCi?: true
   /** It needs the machine, or the work tree, to itself. */
   alone?: true
-  /** Settings that the check needs. It is skipped where they could not be read: their defaults prove nothing. */
+  /** Settings that the check needs. It is skipped if they could not be read: their defaults prove nothing. */
   reads?: readonly string[]
 }
 

@@ -63,7 +63,7 @@ export function checkBrowser({ env, settings }: Subject): CheckResult[] {
   return [okResult(findChrome(settings.browser.executablePath, env))]
 }
 
-/** Why stories cannot be worked on in parallel; empty where that is not configured, and in a job, which never does it. */
+/** Why stories cannot be worked on in parallel; empty if that is not configured, and in a job, which never does it. */
 export async function findLaneMistakes(start: RunStart): Promise<Mistake[]> {
   const { settings, checkout, env } = start
   if (settings.surface === 'action' || settings.maxParallel === 1) return []
@@ -74,7 +74,7 @@ export async function findLaneMistakes(start: RunStart): Promise<Mistake[]> {
   return [...laneMistakes(settings, workspace.submodules.size), ...(noRoom === null ? [] : [noRoom])]
 }
 
-/** What is allowed where stories are worked on in parallel, and may end the run nevertheless. */
+/** What is allowed when stories are worked on in parallel, and may end the run nevertheless. */
 export async function findLaneWarnings(start: RunStart): Promise<Omit<Mistake, 'path'>[]> {
   const { settings, checkout, env } = start
   const logins = singleUseLoginWarnings(settings, env)

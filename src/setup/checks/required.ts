@@ -46,7 +46,7 @@ export async function requiredChecks(subject: Subject): Promise<CheckResult[]> {
 type Required = { name: string; app: number | null }
 type Rules = { checks: Required[]; hasQueue: boolean }
 
-/** Required checks of rulesets and branch protection; null where this token may not see them. */
+/** Required checks of rulesets and branch protection; null if this token may not see them. */
 async function rulesOf({ api, repo }: GitHub, branch: string): Promise<Rules | null> {
   const { getBranchRules } = api.rest.repos
   try {
@@ -100,7 +100,7 @@ function postFaults({ ci }: Checkout, ralphChecks: readonly Required[]): CheckRe
   const found: CheckResult[] = []
   if (settings.reportAs !== 'checks') {
     const text = `${file.path} has report-as: ${settings.reportAs}, so Ralph's own pull requests never get the check ralph`
-    found.push(warningResult(text, 'report-as: checks', `take report-as out of ${file.path}`))
+    found.push(warningResult(text, 'report-as: checks', `remove report-as from ${file.path}`))
   }
   const isOfApp = 'token' in job.inputs || job.unread.includes('token')
   // GitHub writes -1 for "any source".

@@ -40,7 +40,7 @@ export type RunStart = {
 export type Checkout = OpenCheckout & {
   /** GitHub starts workflows from the files on this branch. */
   defaultBranch: { name: string; sha: string }
-  /** The workflow that works on features there; null where there is none. */
+  /** The workflow that works on features there; null if there is none. */
   ci: Ci | null
 }
 
@@ -93,7 +93,9 @@ export function unknownResult(found: string, fix: string): CheckResult {
 }
 
 export function toFaults(mistakes: readonly Mistake[]): CheckResult[] {
-  return mistakes.map(({ path, found, expected, fix }) => faultResult(`${path}: ${found}`, expected, fix))
+  return mistakes.map(({ path, place = path, found, expected, fix }) =>
+    faultResult(`${place}: ${found}`, expected, fix),
+  )
 }
 
 /** Thrown by a check that cannot be done: it becomes an unknown finding. */

@@ -38,21 +38,17 @@ const LOOPHOLES: readonly Loophole[] = [
     fix: 'isolation: other-user',
   },
 ]
-const ALWAYS = 'answers hard-coded for the tests, and code that knows it is tested'
+const ALWAYS = 'answers hard-coded for the tests, or code that behaves differently when it is tested'
 const HEAD = 'these settings cannot detect'
 
 export function checkTrust({ checkout, settings: ownSettings }: Subject): CheckResult {
   const settings = ('workspace' in checkout ? checkout.ci?.settings : null) ?? ownSettings
   if (settings.gates.length === 0)
-    return warningResult('no gates: everything the agent calls done would pass', 'a gate', 'add a gate')
+    return warningResult('no gates: anything that the agent says is done would pass', '', 'add a gate')
   const open = LOOPHOLES.filter((loophole) => !loophole.isClosed(settings))
   const found = [...open.map(({ what }) => what), ALWAYS].join('; ')
   // Not `ok`: no settings protect from these, so a reviewer has to.
   if (open.length === 0)
-    return warningResult(`${HEAD} ${found}`, 'a review', 'review the change (docs/trust.md)')
-  return warningResult(
-    `${HEAD}: ${found}`,
-    'settings that detect it',
-    `${open.map(({ fix }) => fix).join(', ')} (docs/trust.md)`,
-  )
+    return warningResult(`${HEAD} ${found}`, '', 'let a person review every change (docs/trust.md)')
+  return warningResult(`${HEAD}: ${found}`, '', `${open.map(({ fix }) => fix).join(', ')} (docs/trust.md)`)
 }

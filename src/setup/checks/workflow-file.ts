@@ -17,7 +17,7 @@ export type Role =
 export type RalphJob = {
   id: string
   role: Role
-  /** By scope; `all` for `read-all` and `write-all`; null where the workflow sets none. */
+  /** By scope; `all` for `read-all` and `write-all`; null if the workflow sets none. */
   permissions: Readonly<Record<string, string>> | null
   /** The shorter one of job and step, milliseconds. */
   timeoutMs: number
@@ -28,14 +28,14 @@ export type RalphJob = {
   env: readonly string[]
   /** The environment whose secrets the job gets; null without one, or if an expression names it. */
   environment: string | null
-  /** Inputs of the `actions/checkout` step before Ralph's; null where there is none. */
+  /** Inputs of the `actions/checkout` step before Ralph's; null if there is none. */
   checkout: Readonly<Record<string, unknown>> | null
   uses: string
 }
 
 export type WorkflowFile = {
   path: string
-  /** Inputs of workflow_dispatch; null where that does not start it. */
+  /** Inputs of workflow_dispatch; null if that does not start it. */
   dispatchInputs: readonly string[] | null
   events: readonly string[]
   jobs: readonly RalphJob[]
@@ -136,7 +136,7 @@ export type Ci = {
   settings: Settings
   /** Actions of workflows that the lock file lists without them. */
   unlocked: readonly { path: string; uses: readonly string[] }[]
-  /** Mistakes in the step's own inputs; empty where an input has an expression. */
+  /** Mistakes in the step's own inputs; empty if an input has an expression. */
   mistakes: readonly Mistake[]
 }
 
@@ -152,7 +152,7 @@ async function workflowsAt({ objects }: Workspace, commit: string, action: strin
   return files
 }
 
-/** The workflow at a commit that works on features; null where there is none. */
+/** The workflow at a commit that works on features; null if there is none. */
 export async function findCi(
   workspace: Workspace,
   commit: string,

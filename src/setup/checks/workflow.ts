@@ -63,8 +63,8 @@ async function describeMissing(
   const onOwnBranch =
     clone.head === null ? null : await findCi(workspace, clone.head, subject.env, subject.action)
   if (onOwnBranch !== null) {
-    const found = `${onOwnBranch.file.path} is on ${clone.branch ?? 'this commit'}, and not on ${branch}`
-    return resultOf(found, expected, `merge it into ${branch}: GitHub starts it only from there`)
+    const found = `${onOwnBranch.file.path} is on ${clone.branch ?? 'this commit'}, but not on ${branch}`
+    return resultOf(found, expected, `merge it into ${branch}, because GitHub starts it only from there`)
   }
   const files = await readdir(join(clone.workTree, WORKFLOWS)).catch(() => [])
   if (files.some((name) => isWorkflow(WORKFLOWS + name) && name.startsWith('ralph')))
@@ -99,7 +99,7 @@ function dispatchFaults({ file: { path, dispatchInputs } }: Ci): CheckResult[] {
   const declared = INPUTS.map((name) => `${name}: { type: string }`).join(', ')
   const expected = `on: { workflow_dispatch: { inputs: { ${declared} } } }`
   if (dispatchInputs === null)
-    return [faultResult(`${path} is not started by workflow_dispatch`, expected, `write ${expected}`)]
+    return [faultResult(`${path} has no workflow_dispatch trigger`, expected, `write ${expected}`)]
   const lacking = INPUTS.filter((name) => !dispatchInputs.includes(name))
   if (lacking.length === 0) return []
   const found = `${path} does not declare the input ${lacking.join(' and ')}`
@@ -130,7 +130,7 @@ function jobFaults(job: RalphJob, place: string, ci: Ci): CheckResult[] {
     if (value === false || value === '') continue
     const fix = `leave ${name} out of actions/checkout in ${ci.file.path}`
     const text = `${place} checks out with ${name}: ${value}`
-    found.push(faultResult(text, 'files as they are committed, all of them', fix))
+    found.push(faultResult(text, 'a full checkout that leaves the files as they were committed', fix))
   }
   const vendor = findAgent(ci.settings.agent)
   const keys = vendor?.login?.keys ?? []

@@ -23,7 +23,7 @@ export type FoundFacts = {
   project: DetectedProject
   /** A project without code: no command can be found or be green. */
   isEmpty: boolean
-  /** The first agent that is on this machine, with its version where that is known; else the default one. */
+  /** The first agent that is on this machine, with its version if that is known; else the default one. */
   agent: { name: string; version: string | null }
   /** All agents that are on this machine. */
   installedAgents: readonly string[]
@@ -33,7 +33,7 @@ export type FoundFacts = {
   olderSettings: Readonly<Record<string, { value: unknown; path: string }>>
   /** Notes on parts of these files that have no effect. */
   olderNotes: readonly string[]
-  /** A limit in US dollars, from what earlier runs cost; null where there are no earlier runs. */
+  /** A limit in US dollars, from what earlier runs cost; null if there are no earlier runs. */
   budgetUsd: number | null
   /** The base branch, if Ralph would not find it by itself. */
   baseBranch: string | null
@@ -117,7 +117,7 @@ export function resolveAnswers(
   }
 }
 
-/** `${NAME}` is replaced in the configuration but not in an input, where an escaped `$${NAME}` would keep both dollars. */
+/** `${NAME}` is replaced only in the configuration. In an input, an escaped `$${NAME}` would keep both dollars. */
 export const withEscapes = (text: string) => text.replace(/\$\{(?=[A-Za-z_]\w*\})/g, '$$$&')
 const withoutEscapes = (text: string) => text.replace(/\$(?=\$\{[A-Za-z_]\w*\})/g, '')
 
@@ -134,10 +134,10 @@ function withGates(written: WrittenSettings, added: readonly string[]): WrittenS
   return { ...written, gates }
 }
 
-/** The most gates at the same time that are proposed: a hosted runner has four cores. */
+/** The maximum number of gates at the same time that are proposed: a hosted runner has four cores. */
 const MAX_PARALLEL = 3
 
-/** `gates-parallel` where at least two of the gates are independent, and none of the others would run alongside them. */
+/** `gates-parallel` if at least two of the gates are independent, and none of the others would run alongside them. */
 function proposeParallelGates(
   { gates }: WrittenSettings,
   config: WrittenSettings,
@@ -165,8 +165,8 @@ function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] 
 }
 
 /**
- * Gates as they are written: with those that they need; and where several are independent, one that is not, such as a build, has the
- * tree to itself.
+ * Gates as they are written, with the gates that they need. If several are independent, they run side by side. Any other gate, such as a
+ * build, then has the tree to itself.
  */
 function withOrder(gates: Gates, project: DetectedProject): WrittenSettings {
   const isFound = (name: string) => gates[name] === project.gates[name]

@@ -4,11 +4,11 @@ import type { FileTree } from './detect.ts'
 import type { PlannedFile } from './init-files.ts'
 
 const DESCRIPTION = 'BMAD phase 5: hand the planned stories to Ralph'
-/** Where BMAD was installed, by version: its own folder, and the one of its module for software. */
+/** Folders of BMAD's module for software, in which its versions install it. */
 const HOMES = ['_bmad/bmm', 'bmad/bmm', 'bmad/modules/bmm', '.bmad/bmm']
 const STATUS = /^(?!_?bmad\/)(?:.*\/)?(?:bmm-)?workflow-status\.ya?ml$/
 
-/** `workflow` is the text of the workflow; `places`: where agents look for slash commands, with `*` for the name. */
+/** `workflow`: the text of the workflow. `places`: the files that agents read as slash commands, with `*` for the name. */
 export function bmadFiles(tree: FileTree, places: readonly string[], workflow: string): PlannedFile[] {
   const home = HOMES.find((folder) => tree.paths.some((path) => path.startsWith(`${folder}/`))) ?? 'bmad/bmm'
   const page = `${home}/workflows/ralph.md`
@@ -29,7 +29,7 @@ function commandPage(place: string, workflow: string): string {
 }
 
 /**
- * The status with Ralph as phase 5, every other byte as it was; null where its `workflow_status` is none that we know.
+ * The status with Ralph as phase 5, every other byte as it was; null if its `workflow_status` is none that we know.
  * One version has a map of workflows, the other a list of them.
  */
 function withPhase(text: string): string | null {

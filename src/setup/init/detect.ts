@@ -6,8 +6,10 @@ import { type ToolStep, toolchainOf, type WantedVersion } from './ci/toolchain.t
 import { withCi } from './ci/with-ci.ts'
 import { ECOSYSTEMS } from './ecosystems.ts'
 import type { Alternatives, Ecosystem, Folder, Gates, Proposal } from './project.ts'
+import { sourceLanguage } from './source-language.ts'
+import { TARGETS } from './targets/conventional.ts'
 
-/** Files with `/`, relative to the top; and the text of one, '' where there is none. */
+/** Files with `/`, relative to the top; and the text of one, '' if there is none. */
 export type FileTree = { paths: readonly string[]; text(path: string): string }
 
 export type DetectedProject = {
@@ -15,7 +17,7 @@ export type DetectedProject = {
   managers: string[]
   /** One command line for all of them. */
   prepare: string | null
-  /** Command lines that may replace `prepare` where it fails. */
+  /** Command lines that may replace `prepare` if it fails. */
   prepareInstead: string[]
   /** Of several projects: how each is prepared, and its gates. Empty if there is only one. */
   prepares: { run: string; gates: readonly string[] }[]
@@ -23,19 +25,19 @@ export type DetectedProject = {
   setups: string[]
   /** Steps of the workflow that use an action to set a tool up. */
   tools: ToolStep[]
-  /** Versions of tools that CI has. */
+  /** Versions of tools that CI or a file of the project asks for. */
   wanted: WantedVersion[]
   gates: Gates
   /** By gate: the gates whose files it uses. */
   needs: Readonly<Record<string, readonly string[]>>
-  /** By gate: command lines that may replace it where it is red. */
+  /** By gate: command lines that may replace it if it is red. */
   alternatives: Alternatives
   /** Gates that may run at the same time. */
   independent: string[]
   notes: string[]
 }
 
-/** The most projects of one repository that are proposed; with more, people name the gates. */
+/** The maximum number of projects of one repository that are proposed; with more, people name the gates. */
 const MAX_PROJECTS = 8
 /** Folder names that a workflow would read as an expression, or a shell not as one word. They are left out, with a note. */
 const PLAIN_PATH = /^[\w@+.-]+(?:\/[\w@+.-]+)*$/
@@ -58,18 +60,21 @@ export function detect(tree: FileTree): DetectedProject {
   const owners = projects.map(({ path, owns }) => ({ path, owns }))
   const { names, guesses, ...own } = gatesOf(projects)
   const { notProposed, ...joined } = withCi(own, ci.checks, owners, tree.paths, guesses)
-  const runners = Object.values(joined.gates).flatMap((run) => /^(?:tox|nox)\b/.exec(run)?.[0] ?? [])
-  const setups = distinct([
-    ...proposals.flatMap(({ setup }) => setup ?? []),
-    ...runners.map((runner) => `pipx install ${runner}`),
-  ])
-  const tools = toolchainOf(folderOf(tree, ''), ci, setups)
   const prepares = projects.flatMap(({ path, proposal }, at) => {
     const run = inFolder(path, proposal.prepare ?? null, projects.length > 1)
     return run === null ? [] : [{ run, gates: names[at] ?? [] }]
   })
+  const setups = distinct(proposals.flatMap(({ setup }) => setup ?? []))
+  const commands = [...Object.values(joined.gates), ...prepares.map(({ run }) => run)]
+  const places = distinct(['', ...projects.map(({ path }) => path)])
+  const tools = toolchainOf({
+    places: places.map((path) => ({ path, folder: folderOf(tree, path) })),
+    uses: ci.uses,
+    setups,
+    commands,
+  })
   return {
-    languages: distinct(proposals.map(({ language }) => language)),
+    languages: languagesOf(proposals),
     managers: distinct(proposals.flatMap(({ manager }) => manager ?? [])),
     prepare: prepares.length === 0 ? null : prepares.map(({ run }) => run).join(' && '),
     prepares: prepares.length > 1 ? prepares : [],
@@ -81,9 +86,17 @@ export function detect(tree: FileTree): DetectedProject {
     notes: [
       ...notesOn(all.length - supported.length, supported.length),
       ...notesOnCi(notProposed, ci.unread),
+      ...noteWithoutTest(proposals, joined.gates, ci.elsewhere, tree.paths),
+      ...tools.notes,
       ...serviceNotes(ci.services),
     ],
   }
+}
+
+/** Targets stand for a language only if no other is known. */
+function languagesOf(proposals: readonly Proposal[]): string[] {
+  const all = distinct(proposals.map(({ language }) => language))
+  return all.length > 1 ? all.filter((language) => language !== TARGETS) : all
 }
 
 function prepareInstead({ path, proposal }: Project): string[] {
@@ -128,6 +141,27 @@ function notesOnCi(notProposed: readonly string[], unread: readonly string[]): s
   ]
 }
 
+/** The maximum number of commands that are named. */
+const MAX_NAMED = 3
+
+/** What CI tests in a way that `init` cannot propose, if it proposes no test. */
+function noteWithoutTest(
+  proposals: readonly Proposal[],
+  gates: Gates,
+  elsewhere: readonly string[],
+  paths: readonly string[],
+): string[] {
+  const hasTest = Object.keys(gates).some((name) => /(?:^|-)test(?:-|$)/.test(name))
+  if (hasTest || elsewhere.length === 0) return []
+  const known = proposals.map(({ language }) => language).find((one) => one !== TARGETS)
+  const language = sourceLanguage(paths) ?? 'The language of this project'
+  const subject = known === undefined ? `${language} is not known here` : `no test of ${known} was found`
+  const runs = distinct(elsewhere)
+    .slice(0, MAX_NAMED)
+    .map((run) => `\`${run}\``)
+  return [`${subject}; its CI runs ${runs.join(', ')}: name the command that tests it, --gate test=COMMAND`]
+}
+
 /** The projects of one ecosystem, the top first. Members of a workspace are not separate projects. */
 function projectsOf(ecosystem: Ecosystem, tree: FileTree): Project[] {
   const found: Project[] = []
@@ -148,7 +182,9 @@ const SAMPLES =
 function foldersWith(marks: readonly string[], paths: readonly string[]): string[] {
   const folders = paths.flatMap((path) => {
     const cut = path.lastIndexOf('/')
-    return marks.includes(path.slice(cut + 1)) ? [path.slice(0, Math.max(cut, 0))] : []
+    const name = path.slice(cut + 1)
+    const isMark = marks.some((mark) => (mark.startsWith('*') ? name.endsWith(mark.slice(1)) : name === mark))
+    return isMark ? [path.slice(0, Math.max(cut, 0))] : []
   })
   return distinct(folders)
     .filter((folder) => !SAMPLES.test(folder))

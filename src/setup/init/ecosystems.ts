@@ -3,7 +3,7 @@ import { node } from './node.ts'
 import { OTHER_ECOSYSTEMS } from './other-ecosystems.ts'
 import { type Ecosystem, firstOf, gatesFrom } from './project.ts'
 import { python } from './python.ts'
-import { FILES_OF_TARGETS, findTargets } from './stated.ts'
+import { targets } from './targets/conventional.ts'
 
 const go: Ecosystem = {
   marks: ['go.mod'],
@@ -17,7 +17,7 @@ const go: Ecosystem = {
   }),
 }
 
-/** Clippy and rustfmt only where the project has settings for them, for few trees are clean without. */
+/** Clippy and rustfmt only if the project has settings for them, for few trees are clean without. */
 const rust: Ecosystem = {
   marks: ['Cargo.toml'],
   propose(folder) {
@@ -42,7 +42,7 @@ const rust: Ecosystem = {
   },
 }
 
-/** By the project's own wrapper where there is one, as Gradle. */
+/** By the project's own wrapper if there is one, as Gradle. */
 const maven: Ecosystem = {
   marks: ['pom.xml'],
   propose(folder) {
@@ -84,32 +84,6 @@ const gradle: Ecosystem = {
         ? { alternatives: { test: [`sh ${run} test`], build: [`sh ${run} assemble`] } }
         : {}),
       isWorkspace: firstOf(folder, SETTINGS) !== null,
-    }
-  },
-}
-
-/** A gate and the names that its target has in the wild, the usual one first. */
-const TARGETS = {
-  typecheck: ['typecheck', 'type-check', 'types'],
-  lint: ['lint'],
-  test: ['test', 'tests', 'check'],
-}
-
-/** Makefile, Taskfile, justfile: whatever the language is. */
-const targets: Ecosystem = {
-  marks: FILES_OF_TARGETS,
-  fillsIn: true,
-  propose(folder) {
-    const found = findTargets(folder)
-    const gate = (names: readonly string[]) =>
-      names.flatMap((name) => found.find((one) => one.name === name) ?? [])[0]?.start ?? null
-    return {
-      language: 'targets',
-      gates: gatesFrom({
-        typecheck: gate(TARGETS.typecheck),
-        lint: gate(TARGETS.lint),
-        test: gate(TARGETS.test),
-      }),
     }
   },
 }

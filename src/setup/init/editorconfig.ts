@@ -1,6 +1,6 @@
 // How a project indents its YAML, by its .editorconfig (https://spec.editorconfig.org), as far as one level of it says.
 
-/** Columns, or `none` where only tabs are taken, which YAML is not indented with. */
+/** Columns, or `none` if only tabs are taken, which YAML is not indented with. */
 export type Indent = number | 'none'
 
 const DEFAULT_INDENT = 2

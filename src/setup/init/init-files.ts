@@ -2,6 +2,7 @@
 import { Document, isMap, isPair, isSeq, stringify, visit } from 'yaml'
 import type { Keyless } from '../../agents/keyless/short-key.ts'
 import { toKebabCase } from '../../settings/setting.ts'
+import { FEATURE } from '../../settings/setting-names.ts'
 import type { ResolvedAnswers, WrittenSettings } from './answers.ts'
 import type { ToolStep } from './ci/toolchain.ts'
 import type { Indent } from './editorconfig.ts'
@@ -10,7 +11,7 @@ import type { Indent } from './editorconfig.ts'
 export type PlannedFile = { path: string; text: string; adds?: boolean }
 
 /** `there`: an existing file, left as it is. `completed`: a line is added to it. */
-export type Change = PlannedFile & { kind: 'new' | 'there' | 'completed'; before: string | null }
+export type FileChange = PlannedFile & { kind: 'new' | 'there' | 'completed'; before: string | null }
 
 /** The texts of examples/. */
 export type Templates = {
@@ -41,7 +42,7 @@ type WorkflowValues = {
   setups: readonly string[]
   /** Actions that do the same, before these lines. */
   tools: readonly ToolStep[]
-  /** The commit of the action; null where it is unknown: the placeholder stays. */
+  /** The commit of the action; null if it is unknown: the placeholder stays. */
   pin: string | null
 }
 
@@ -68,10 +69,19 @@ export function planFiles(
 ): PlannedFile[] {
   const main = templates[jobs === 'one' ? 'main' : jobs]
   return [
-    { path: WORKFLOW, text: fillWorkflow(main, { inputs, keys, keyless, setups, tools, pin }) },
+    {
+      path: WORKFLOW,
+      text: withPrefix(fillWorkflow(main, { inputs, keys, keyless, setups, tools, pin }), {
+        ...config,
+        ...inputs,
+      }),
+    },
     {
       path: RESUME,
-      text: fillWorkflow(templates.resume, { inputs: {}, keys, keyless, setups: [], tools: [], pin }),
+      text: withPrefix(
+        fillWorkflow(templates.resume, { inputs: {}, keys, keyless, setups: [], tools: [], pin }),
+        { ...config, ...inputs },
+      ),
     },
     ...(required ? [{ path: REQUIRED, text: requiredWorkflow(templates.required, config) }] : []),
     { path: ISSUE_FORM, text: templates.issueForm },
@@ -80,17 +90,23 @@ export function planFiles(
     { path: '.ralph/.gitattributes', text: '* linguist-generated=true\n' },
     {
       path: '.ralph/.gitignore',
-      text: '# What other tools may leave here; Ralph keeps its own logs in .git/ralph.\nscreenshots/\n*.lock\n',
+      text: '# Files that other tools may leave here. Ralph keeps its own logs in .git/ralph.\nscreenshots/\n*.lock\n',
     },
   ]
 }
 
 const REQUIRED = '.github/workflows/ralph-required.yml'
 
-function requiredWorkflow(template: string, { branchPrefix }: WrittenSettings): string {
-  const prefix = String(branchPrefix ?? 'ralph/').replaceAll("'", "''")
+function requiredWorkflow(template: string, settings: WrittenSettings): string {
   const noValues = { inputs: {}, keys: [], setups: [], tools: [], pin: null }
-  return fillWorkflow(template, noValues).replaceAll("'ralph/'", () => `'${prefix}'`)
+  return withPrefix(fillWorkflow(template, noValues), settings)
+}
+
+/** The workflow with the project's own start of branch names in its conditions. */
+function withPrefix(text: string, { branchName, branchPrefix }: WrittenSettings): string {
+  const given = typeof branchName === 'string' ? branchName.replace(FEATURE, '') : branchPrefix
+  const prefix = String(given ?? 'ralph/').replaceAll("'", "''")
+  return text.replaceAll("'ralph/'", () => `'${prefix}'`)
 }
 
 function configText(config: WrittenSettings, jobs: ResolvedAnswers['jobs'], indent: Indent): string {
@@ -109,7 +125,7 @@ export function compareFile(
   { path, text, adds }: PlannedFile,
   before: string | null,
   pin: string | null,
-): Change {
+): FileChange {
   if (before === null) return { path, text, before, kind: 'new' }
   if (pin !== null && path.startsWith('.github/workflows/') && before.includes(UNPINNED))
     return { path, text: before.replaceAll(UNPINNED, `@${pin} # v1`), before, kind: 'completed' }
@@ -128,7 +144,7 @@ export function fillWorkflow(
 ): string {
   const setup = [...tools.map(toolStep), ...setups.map((line) => `      - run: ${line}\n`)].join('')
   return withPermission(template, keyless)
-    .replace(/^(?:#.*\n)+/, '# Written by `ralph init`, and yours to change; it is not written over.\n')
+    .replace(/^(?:#.*\n)+/, '# Written by `ralph init`, which never overwrites your changes.\n')
     .replace(STEP, (step) => (RUNS_CODE.test(step) ? setup + withInputs(step, inputs) : step))
     .replace(KEY, (_line, indent: string) =>
       (keyless === null ? keys.map((key) => `${key}: \${{ secrets.${key} }}`) : variablesOf(keyless))

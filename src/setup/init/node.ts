@@ -162,7 +162,7 @@ const PLAIN_WORDS = /^[\w ./*'"{},=:@-]*$/
 /** Formatters of test output, behind a pipe: the exit code is that of the formatter, and it may be missing. */
 const FORMATTER = /\s*\|\s*[\w-]+(?: --?[\w-]+)*$/
 
-/** Alternatives where `test` runs more than tests: only the tests, by their own script or as `test` calls them. */
+/** Alternatives if `test` runs more than tests: only the tests, by their own script or as `test` calls them. */
 function partsOfTest(
   scripts: Readonly<Record<string, string>>,
   run: (script: string) => string,

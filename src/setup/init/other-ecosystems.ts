@@ -1,6 +1,9 @@
-// Ruby, PHP, Elixir, CMake, .NET and Swift: what these projects run by convention. Their CI says more (ci/).
+// Ruby, PHP, Elixir, CMake, .NET, Swift and Deno: what these projects run by convention. Their CI says more (ci/).
 import { asObject, jsonObject } from '../../engine/model/json.ts'
-import { type Ecosystem, firstOf, gatesFrom, hasPath } from './project.ts'
+import { shellWord } from '../../system/shell-word.ts'
+import { cmakePresets } from './cmake-presets.ts'
+import { type Ecosystem, type Folder, firstOf, gatesFrom, hasPath } from './project.ts'
+import { denoTasks } from './targets/tasks.ts'
 
 const ruby: Ecosystem = {
   marks: ['Gemfile'],
@@ -39,8 +42,9 @@ const php: Ecosystem = {
       prepare: 'composer install --no-interaction',
       prepareInstead: ['composer update --no-interaction'],
       gates: gatesFrom({
-        typecheck: script('phpstan', 'psalm', 'analyse', 'analyze'),
-        lint: script('lint', 'phpcs', 'cs'),
+        format: script('format:check', 'check-format', 'cs:check', 'cs-check', 'check-style'),
+        typecheck: script('phpstan', 'psalm', 'analyse', 'analyze', 'test:types'),
+        lint: script('lint', 'phpcs', 'cs', 'test:lint'),
         test: script('test', 'tests', 'phpunit') ?? (phpunit === null ? null : 'vendor/bin/phpunit'),
       }),
     }
@@ -55,6 +59,7 @@ const elixir: Ecosystem = {
     prepare: 'mix local.hex --force && mix local.rebar --force && mix deps.get',
     gates: gatesFrom({
       format: folder.has('.formatter.exs') ? 'mix format --check-formatted' : null,
+      lint: folder.has('.credo.exs') ? 'mix credo' : null,
       test: 'mix test',
     }),
   }),
@@ -68,13 +73,16 @@ const cmake: Ecosystem = {
     const hasTests = lists.some((path) =>
       /\b(?:enable_testing|add_test|include\(CTest\))/i.test(folder.text(path)),
     )
+    const presets = cmakePresets(folder)
     return {
       language: 'C/C++',
       manager: 'cmake',
       gates: gatesFrom({
-        build: 'cmake -S . -B build && cmake --build build --parallel',
+        build: presets?.build ?? 'cmake -S . -B build && cmake --build build --parallel',
         // Without tests, ctest exits with 0.
-        test: hasTests ? 'ctest --test-dir build --output-on-failure --no-tests=error' : null,
+        test: hasTests
+          ? `${presets?.test ?? 'ctest --test-dir build'} --output-on-failure --no-tests=error`
+          : null,
       }),
       ...(hasTests ? { needs: { test: ['build'] } } : {}),
       isWorkspace: true,
@@ -83,15 +91,21 @@ const cmake: Ecosystem = {
 }
 
 const dotnet: Ecosystem = {
-  marks: ['global.json', 'Directory.Build.props'],
-  tests: /\.(?:sln|slnx|csproj|fsproj)$/,
-  propose: () => ({
-    language: '.NET',
-    manager: 'dotnet',
-    prepare: 'dotnet restore',
-    gates: { build: 'dotnet build --no-restore', test: 'dotnet test' },
-    isWorkspace: true,
-  }),
+  marks: ['*.sln', '*.slnx', 'global.json', 'Directory.Build.props'],
+  tests: /\.(?:csproj|fsproj)$/,
+  propose(folder) {
+    const solutions = folder.paths.filter((path) => /^[^/]+\.slnx?$/.test(path))
+    // If a folder has several, dotnet needs the name of one.
+    const [first] = solutions.length > 1 ? solutions : []
+    const on = first === undefined ? '' : ` ${shellWord(first)}`
+    return {
+      language: '.NET',
+      manager: 'dotnet',
+      prepare: `dotnet restore${on}`,
+      gates: { build: `dotnet build${on} --no-restore`, test: `dotnet test${on}` },
+      isWorkspace: true,
+    }
+  },
 }
 
 const swift: Ecosystem = {
@@ -105,4 +119,24 @@ const swift: Ecosystem = {
   }),
 }
 
-export const OTHER_ECOSYSTEMS: readonly Ecosystem[] = [ruby, php, elixir, cmake, dotnet, swift]
+/** Its tasks are read as targets (targets/). */
+const deno: Ecosystem = {
+  marks: ['deno.json', 'deno.jsonc'],
+  propose: (folder) => ({
+    language: 'Deno',
+    gates: gatesFrom({
+      test:
+        hasPath(folder, /(?:^|[/_.])test\.[cm]?[jt]sx?$/) && !folder.has('package.json') && !hasTask(folder)
+          ? 'deno test'
+          : null,
+    }),
+    guesses: ['test'],
+    isWorkspace: true,
+  }),
+}
+
+function hasTask(folder: Folder): boolean {
+  return denoTasks(folder.text('deno.json') || folder.text('deno.jsonc')).some(({ name }) => name === 'test')
+}
+
+export const OTHER_ECOSYSTEMS: readonly Ecosystem[] = [ruby, php, elixir, cmake, dotnet, swift, deno]

@@ -6,7 +6,7 @@ export type Folder = {
   paths: readonly string[]
   /** Whether it holds a file of this name itself. */
   has(name: string): boolean
-  /** The text of a file, '' where there is none. */
+  /** The text of a file, '' if there is none. */
   text(path: string): string
 }
 
@@ -19,7 +19,7 @@ export type Alternatives = Readonly<Record<string, readonly string[]>>
 /** What an ecosystem proposes for a folder: only commands that the project itself uses. */
 export type Proposal = {
   language: string
-  /** Package manager or build tool; left out where the language's own tool is all. */
+  /** Package manager or build tool; left out if the language's own tool is all. */
   manager?: string
   /** Installs what the gates need. */
   prepare?: string | null
@@ -32,7 +32,7 @@ export type Proposal = {
   guesses?: readonly string[]
   /** By gate: the gates whose files it uses, if that is certain. */
   needs?: Readonly<Record<string, readonly string[]>>
-  /** By gate: commands that prove less, for where the gate is red on the project as it is. */
+  /** By gate: commands that prove less, for a gate that is red on the unchanged project. */
   alternatives?: Alternatives
   /** Its commands reach the folders of the same ecosystem below: a workspace. */
   isWorkspace?: boolean
@@ -40,7 +40,7 @@ export type Proposal = {
 
 /** A kind of project: one row in ecosystems.ts. */
 export type Ecosystem = {
-  /** A folder that holds one of these files is one of its projects. */
+  /** A folder that holds one of these files is one of its projects. `*.sln`: any file that ends so. */
   marks: readonly string[]
   /** If nothing marks a project of any kind, such a file makes the top one. */
   tests?: RegExp

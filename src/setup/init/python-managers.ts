@@ -1,4 +1,4 @@
-// How Python projects install what their tools need, and start them: uv, poetry, PDM or pip.
+// How Python projects install what their tools need, and start them: uv, poetry, PDM, pipenv or pip.
 import { asObject } from '../../engine/model/json.ts'
 import { shellWord } from '../../system/shell-word.ts'
 import type { Folder } from './project.ts'
@@ -20,12 +20,12 @@ type PythonManager = (
   tools: readonly Tool[],
 ) => {
   prepare: string | null
-  /** Tried where `prepare` fails. */
+  /** Tried if `prepare` fails. */
   instead?: readonly string[]
   run(tool: string, line: string): string | null
 }
 
-export const PYTHON_MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pdm' | 'pip', PythonManager>> = {
+export const PYTHON_MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pdm' | 'pipenv' | 'pip', PythonManager>> = {
   uv: (folder, project, tools) => {
     const { sources, runner } = neededSources(folder, project, tools)
     const extras = project.sources.filter(
@@ -79,6 +79,11 @@ export const PYTHON_MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pdm' | 'pip', P
     instead: ['pdm install --no-lock'],
     run: (_tool, line) => `pdm run ${line}`,
   }),
+  pipenv: (folder) => ({
+    prepare: folder.has('Pipfile.lock') ? 'pipenv sync --dev' : 'pipenv install --dev --skip-lock',
+    instead: folder.has('Pipfile.lock') ? ['pipenv install --dev --skip-lock'] : [],
+    run: (_tool, line) => `pipenv run ${line}`,
+  }),
   pip: (folder, project, tools) => {
     const installWords = pipWords(folder, project, tools)
     const run = (start: string) => (_tool: string, line: string) =>
@@ -105,7 +110,7 @@ export const PYTHON_MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pdm' | 'pip', P
 
 const INSTALLED_BY_UV: readonly string[] = ['group', 'extra']
 
-/** All groups where none is known to be that of the tests: else those needed, for others may turn skipped tests into red ones. */
+/** All groups if none is known to be that of the tests: else those needed, for others may turn skipped tests into red ones. */
 function uvGroups({ toml }: PythonProject, needed: readonly Source[] | null): string[] {
   if (needed === null) return asObject(toml['dependency-groups']) === null ? [] : ['--all-groups']
   const defaultGroups = asObject(asObject(toml.tool)?.uv)?.['default-groups'] ?? ['dev']

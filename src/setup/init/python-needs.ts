@@ -1,11 +1,11 @@
 // Where a Python project lists what its tests and tools need: groups, extras, requirements files, tox, nox.
 import { asObject, asString, type Json } from '../../engine/model/json.ts'
 import type { Folder } from './project.ts'
-import { type Ini, parseIni, type TestEnvironment, testEnvironments } from './stated.ts'
+import { type Ini, parseIni, type TestEnvironment, testEnvironments } from './test-environments.ts'
 import { tomlIn } from './toml.ts'
 
 export type Source = {
-  kind: 'group' | 'extra' | 'file' | 'environment' | 'poetry'
+  kind: 'group' | 'extra' | 'file' | 'environment' | 'poetry' | 'pipenv'
   name: string
   /** Of pip: what installs it, except for groups and extras. */
   installs: readonly string[]
@@ -36,6 +36,7 @@ export function readProject(folder: Folder): PythonProject {
   const sources = [
     ...groupsOf(toml),
     ...poetryGroupsOf(toml),
+    ...pipenvPackages(folder.text('Pipfile')),
     ...extrasOf(toml, ini),
     ...files.map((path) => fileSource(path, folder.text(path))),
     ...testEnvironments(folder).map((one) => environmentSource(one, folder)),
@@ -95,6 +96,12 @@ function poetryGroupsOf(toml: Json): Source[] {
     }
   })
   return [...installed, ...environments].filter(({ lists, commands }) => lists.length + commands.length > 0)
+}
+
+function pipenvPackages(text: string): Source[] {
+  const { packages, 'dev-packages': dev } = tomlIn(text)
+  const lists = [packages, dev].flatMap((one) => Object.keys(asObject(one) ?? {}).map(nameOf))
+  return lists.length === 0 ? [] : [{ ...NOTHING, kind: 'pipenv', name: 'Pipfile', lists }]
 }
 
 function extrasOf(toml: Json, ini: Ini): Source[] {

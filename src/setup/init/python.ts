@@ -29,7 +29,7 @@ export const python: Ecosystem = {
       return run(tool, `${line} ${statedArguments(stated, line)[0] ?? defaultArgs}`.trim())
     }
     const looks = (tool: Tool, line: string) => (tools.includes(tool) ? run(tool, line) : null)
-    // unittest may exit with 0 where it finds no test.
+    // unittest may exit with 0 if it finds no test.
     const django = /django/i.test(folder.text('manage.py')) ? run('python', 'python manage.py test') : null
     const unittest = django ?? (hasTestsLike(folder, UNITTEST) ? unittestBy(folder, run) : null)
     // CI may run only a part of the tests in each job.
@@ -78,7 +78,7 @@ function lookOnly(stated: readonly string[], line: string): string {
 
 /** Calls that select tests, and benchmarks, prove too little. */
 const NARROW = /(?:^| )-[km]\b|bench/
-/** The most calls of the tests that are tried. */
+/** The maximum number of calls of the tests that are tried. */
 const MAX_CALLS = 3
 /** One tool a gate: a project with both uses the other for something else. */
 const REPLACED_BY: Partial<Record<Tool, readonly Tool[]>> = {
@@ -119,7 +119,7 @@ function isUsed(
 /** Only pytest finds tests that are plain functions. */
 const PYTEST = /^(?:(?:import|from) pytest\b|(?:async )?def test_)/m
 const UNITTEST = /\bunittest\b|TestCase\b/
-/** The most test files that are read for it. */
+/** The maximum number of test files that are read for it. */
 const MAX_READ_TESTS = 20
 
 function hasTestsLike(folder: Folder, pattern: RegExp): boolean {
@@ -127,7 +127,7 @@ function hasTestsLike(folder: Folder, pattern: RegExp): boolean {
   return tests.some((path) => pattern.test(folder.text(path)))
 }
 
-/** Empty where the settings name what is checked; else the package. */
+/** Empty if the settings name what is checked; else the package. */
 function scopeOfMypy(folder: Folder, { toml, ini }: PythonProject): string {
   const mypySettings = { ...asObject(asObject(toml.tool)?.mypy), ...ini.mypy }
   if (['files', 'packages', 'modules'].some((key) => key in mypySettings)) return ''
@@ -153,10 +153,10 @@ function managerOf(folder: Folder, { toml }: PythonProject): keyof typeof PYTHON
   if (folder.has('uv.lock') || asObject(tool?.uv) !== null) return 'uv'
   if (folder.has('pdm.lock')) return 'pdm'
   if (folder.has('poetry.lock') || asObject(tool?.poetry) !== null) return 'poetry'
-  return 'pip'
+  return folder.has('Pipfile') ? 'pipenv' : 'pip'
 }
 
-/** Test files are found from the top only where their folders are packages. */
+/** Test files are found from the top only if their folders are packages. */
 function unittestBy(folder: Folder, run: (tool: string, line: string) => string | null): string | null {
   const top = firstOf(folder, ['tests/__init__.py', 'test/__init__.py']) === null
   const testFolder = ['tests', 'test'].find((name) =>

@@ -9,7 +9,7 @@ export type Pin = {
   line: number
   /** As it is written: `v1.2.3`, `v1`, a commit, `^1.2.3`. */
   ref: string
-  /** `v1.2.3` where the file says it; else null. */
+  /** `v1.2.3` if the file says it; else null. */
   tag: string | null
   /** `none`: nothing that could be moved, such as a branch. */
   kind: 'tag' | 'major' | 'commit' | 'range' | 'none'
@@ -116,7 +116,7 @@ function lineOf(text: string, at: number): number {
   return text.slice(0, at).split('\n').length
 }
 
-/** The version in the remark behind a commit, for people and Dependabot; one is added where the line ends with the commit. */
+/** The version in the remark behind a commit, for people and Dependabot; one is added if the line ends with the commit. */
 function remarkBehind(text: string, at: number): { tag: string | null; edits: (tag: string) => Edit[] } {
   const [rest = ''] = /^[^\r\n]*/.exec(text.slice(at)) ?? []
   const [, before = '', tag = ''] = /^([ \t]+#[ \t]*)(v\d+(?:\.\d+){0,2})(?![\w.])/.exec(rest) ?? []

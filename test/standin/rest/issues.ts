@@ -167,7 +167,7 @@ export const issues: Endpoints = {
       const issue = issueOf(call, 'write')
       issue.title = text(body, 'title') ?? issue.title
       issue.body = text(body, 'body') ?? issue.body
-      if (body.state === 'closed' && issue.state === 'open') world.close(issue)
+      if (body.state === 'closed' && issue.state === 'open') world.close(issue, call.identity)
       if (body.state === 'open' && issue.pull === null)
         Object.assign(issue, { state: 'open', closedAt: null })
       if (body.labels !== undefined) {

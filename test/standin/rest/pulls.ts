@@ -1,6 +1,6 @@
 // Pull requests.
 import type { Identity, Issue, Json } from '../model.ts'
-import { renderPull, renderUser } from '../render.ts'
+import { htmlUrl, renderPull, renderPullOfEvent } from '../render.ts'
 import { HttpError, invalid, notFound, type World } from '../world.ts'
 import { type Call, created, type Endpoints, flag, numberParam, ok, paged, text } from './call.ts'
 
@@ -12,16 +12,8 @@ export async function renderFullPull(world: World, issue: Issue): Promise<Json> 
   const stat = (await world.bare.ask(['diff', '--shortstat', range])) ?? ''
   const count = (word: RegExp): number => Number(word.exec(stat)?.[1] ?? 0)
   const commits = await world.bare.ask(['rev-list', '--count', `${pull.baseSha}..${pull.headSha}`])
-  const isOpen = issue.state === 'open'
   return {
-    ...renderPull(world, issue),
-    merged: pull.mergedAt !== null,
-    merged_by: pull.mergedBy === null ? null : renderUser(world, pull.mergedBy),
-    mergeable: isOpen ? true : null,
-    mergeable_state: pull.draft ? 'draft' : isOpen ? 'clean' : 'unknown',
-    maintainer_can_modify: false,
-    comments: [...world.comments.values()].filter((comment) => comment.number === issue.number).length,
-    review_comments: 0,
+    ...renderPullOfEvent(world, issue),
     commits: Number(commits ?? 0),
     additions: count(/(\d+) insertion/),
     deletions: count(/(\d+) deletion/),
@@ -65,6 +57,7 @@ export async function openPull(world: World, by: Identity, wanted: NewPull): Pro
     draft: wanted.draft,
     mergedAt: null,
     mergedBy: null,
+    autoMergeAt: null,
     mergeSha: null,
   })
   await bare.run(['update-ref', `refs/pull/${issue.number}/head`, headSha])
@@ -94,6 +87,8 @@ function list(call: Call): Issue[] {
     .sort((a, b) => (ascending ? a.number - b.number : b.number - a.number))
 }
 
+const FILE_STATUS: Readonly<Record<string, string>> = { A: 'added', D: 'removed', M: 'modified' }
+
 export const pulls: Endpoints = {
   'pulls/list': {
     needs: ['pull_requests:read'],
@@ -103,6 +98,31 @@ export const pulls: Endpoints = {
     needs: ['pull_requests:read'],
     answer: async (call) =>
       ok(await renderFullPull(call.world, call.world.issue(numberParam(call, 'pull_number')))),
+  },
+  'pulls/list-files': {
+    needs: ['pull_requests:read'],
+    answer: async (call) => {
+      const { world } = call
+      const { pull } = world.issue(numberParam(call, 'pull_number'))
+      if (pull === null) throw new HttpError(404, 'Not Found')
+      const range = `refs/heads/${pull.base}...${pull.headSha}`
+      const lines = (await world.bare.run(['diff', '--raw', '--no-renames', '--abbrev=40', range]))
+        .split('\n')
+        .filter(Boolean)
+      const files = lines.map((line) => {
+        const [, , , sha = '', rest = ''] = line.split(' ')
+        const [status = '', filename = ''] = rest.split('\t')
+        return { sha, filename, status: FILE_STATUS[status] ?? 'modified' }
+      })
+      return paged(call, files, (page) =>
+        page.map(({ sha, filename, status }) => ({
+          ...{ sha, filename, status, additions: 0, deletions: 0, changes: 0 },
+          blob_url: htmlUrl(world, `/blob/${pull.headSha}/${filename}`),
+          raw_url: htmlUrl(world, `/raw/${pull.headSha}/${filename}`),
+          contents_url: htmlUrl(world, `/contents/${filename}?ref=${pull.headSha}`),
+        })),
+      )
+    },
   },
   'pulls/create': {
     needs: ['pull_requests:write'],
@@ -139,7 +159,7 @@ export const pulls: Endpoints = {
         Object.assign(issue.pull, { base, baseSha })
       }
       const state = text(body, 'state')
-      if (state === 'closed' && issue.state === 'open') world.close(issue)
+      if (state === 'closed' && issue.state === 'open') world.close(issue, call.identity)
       if (state === 'open' && issue.state === 'closed') {
         if (issue.pull.mergedAt !== null || (await world.bare.head(issue.pull.head)) === null)
           throw invalid({

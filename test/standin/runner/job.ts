@@ -29,6 +29,7 @@ import {
   type Folders,
   githubContext,
   githubEnvironment,
+  type IdentityService,
   makeFolders,
   runnerContext,
   runnerEnvironment,
@@ -46,6 +47,7 @@ export interface JobSetup {
   /** Contexts that the runner's orchestration knows: inputs, needs, vars. */
   contexts: Json
   secrets: Record<string, string>
+  identity: IdentityService | null
   actions: ActionSource[]
   artifacts: Artifacts
   workRoot: string
@@ -90,6 +92,17 @@ export class JobExecution {
   #cancelled = false
   #lost: 'killed' | 'shutdown' | null = null
   readonly #timers: NodeJS.Timeout[] = []
+
+  /** Only a job that names `id-token: write` may ask who it is (facts 6.3). */
+  #identity(): IdentityService | null {
+    const { identity, spec, workflow } = this.#setup
+    const permissions: unknown = spec.permissions ?? workflow.permissions
+    const isNamed =
+      typeof permissions === 'object' && permissions !== null && 'id-token' in permissions
+        ? permissions['id-token'] === 'write'
+        : permissions === 'write-all'
+    return isNamed ? identity : null
+  }
 
   get job(): Job {
     return this.#setup.job
@@ -357,7 +370,7 @@ export class JobExecution {
       GITHUB_ACTION: spec.id ?? `__${repository.replaceAll('/', '_') || 'self'}`,
       GITHUB_ACTION_REPOSITORY: repository,
       GITHUB_ACTION_REF: ref,
-      ...serviceEnvironment(this.#setup.world, this.#runtimeToken),
+      ...serviceEnvironment(this.#setup.world, this.#runtimeToken, this.#identity()),
     }
     const phase = (
       file: string,

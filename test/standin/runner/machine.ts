@@ -166,14 +166,24 @@ export function runnerEnvironment(folders: Folders, trackingId: string): Record<
     GITHUB_ACTIONS: 'true',
   }
 }
-/** What only actions get, never `run:` steps. Dummies: the services behind them are not simulated. */
-export function serviceEnvironment(world: World, token: string): Record<string, string> {
+/** Where the runner gives a job its identity, and the token to ask for it. */
+export type IdentityService = { url: string; token: string }
+
+/** What only actions get, never `run:` steps. `identity`: of a job with `id-token: write`. */
+export function serviceEnvironment(
+  world: World,
+  token: string,
+  identity: IdentityService | null,
+): Record<string, string> {
   return {
     ACTIONS_RUNTIME_URL: `${world.url}/_services/`,
     ACTIONS_RUNTIME_TOKEN: token,
-    // As in a job with `id-token: write`: no agent and no gate may have them.
-    ACTIONS_ID_TOKEN_REQUEST_URL: `${world.url}/_services/idtoken?api-version=2`,
-    ACTIONS_ID_TOKEN_REQUEST_TOKEN: `identity-${token}`,
+    ...(identity === null
+      ? {}
+      : {
+          ACTIONS_ID_TOKEN_REQUEST_URL: identity.url,
+          ACTIONS_ID_TOKEN_REQUEST_TOKEN: identity.token,
+        }),
     ACTIONS_RESULTS_URL: `${world.url}/_services/`,
     ACTIONS_CACHE_URL: `${world.url}/_services/`,
     ACTIONS_CACHE_SERVICE_V2: 'True',

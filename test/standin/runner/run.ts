@@ -8,6 +8,7 @@ import type { Artifacts } from './artifacts.ts'
 import type { Groups, Place, Policy } from './concurrency.ts'
 import { condition, interpolate, interpolateText, type Scope, type Standing } from './expressions.ts'
 import { JobExecution } from './job.ts'
+import type { IdentityService } from './machine.ts'
 import { githubContext } from './machine.ts'
 import type { Times } from './process.ts'
 import { type JobSpec, readWorkflow, typedInputs, type Workflow, WorkflowError } from './workflow.ts'
@@ -20,6 +21,7 @@ export interface RunSetup {
   lacks: string[]
   path: string[]
   secrets: Record<string, string>
+  identity: IdentityService | null
   vars: Record<string, string>
   defaultPermissions: Permissions
   times: Times

@@ -123,7 +123,7 @@ test('the reason why nothing was planned is one reply on the issue, escaped', as
   await tell(new FeatureHeld(lease, 'passkeys'))
   assert.match(
     shown().join(),
-    /\[A job\]\(https:\S+runs\/7\) works on this now[\s\S]*`\/ralph plan` here when it has ended/,
+    /\[A job\]\(https:\S+runs\/7\) is working on this now[\s\S]*`\/ralph plan` here when it has ended/,
   )
   const mistake = { path: 'feature', found: 'x', expected: 'y', fix: 'z' }
   await tell(new UserError(mistake))

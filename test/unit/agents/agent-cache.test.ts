@@ -139,7 +139,7 @@ test('an agent restored from the cache is not used for a version with an integri
   const one = machine('pinned', cacheAt(started.url))
   const restored = await one.install()
   assert.equal(one.isInstalled(), false)
-  assert.doesNotMatch(one.said.join('\n'), /names no integrity/)
+  assert.doesNotMatch(one.said.join('\n'), /has no checksum/)
   assert.deepEqual(await one.install(), restored)
   assert.equal(one.isInstalled(), false)
   // This npm writes no lock file: what it installs is refused, and it was asked.

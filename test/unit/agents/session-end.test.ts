@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import {
   endingByExit,
   endingByRalph,
-  oneLine,
+  lineWithoutKeys,
   statusOfHttp,
   stderrMessage,
 } from '../../../src/agents/session-end.ts'
@@ -14,23 +14,28 @@ import { anyText, runs } from '../runs.ts'
 
 test('keys are removed from session messages, ordinary words are not', () => {
   assert.equal(
-    oneLine('Incorrect API key provided: sk-proj-abcdefghijklmnop.'),
+    lineWithoutKeys('Incorrect API key provided: sk-proj-abcdefghijklmnop.'),
     'Incorrect API key provided: ***',
   )
-  assert.equal(oneLine('token ghp_0123456789abcdefghij0123 refused'), 'token *** refused')
-  assert.equal(oneLine('Authorization: Bearer abcdef0123456789'), 'Authorization: Bearer ***')
-  assert.equal(oneLine('http://x/login?authToken=874fc3b3b482&a=1'), 'http://x/login?authToken=***&a=1')
+  assert.equal(lineWithoutKeys('token ghp_0123456789abcdefghij0123 refused'), 'token *** refused')
+  assert.equal(lineWithoutKeys('Authorization: Bearer abcdef0123456789'), 'Authorization: Bearer ***')
+  assert.equal(
+    lineWithoutKeys('http://x/login?authToken=874fc3b3b482&a=1'),
+    'http://x/login?authToken=***&a=1',
+  )
   const plain = '--dangerously-skip-permissions cannot be used: keyboard-interrupt-handler'
-  assert.equal(oneLine(plain), plain)
+  assert.equal(lineWithoutKeys(plain), plain)
 })
 
 test('a session message is one printable line of at most 300 characters', () => {
   assert.equal(
-    oneLine('\u001b[91m\u001b[1mError: \u001b[0mone\r\ntwo\u2028three\u0000'),
+    lineWithoutKeys('\u001b[91m\u001b[1mError: \u001b[0mone\r\ntwo\u2028three\u0000'),
     'Error: one two three',
   )
   fc.assert(
-    fc.property(anyText({ maxLength: 2000 }), (text) => assert.match(oneLine(text), /^\P{Cc}{0,300}$/u)),
+    fc.property(anyText({ maxLength: 2000 }), (text) =>
+      assert.match(lineWithoutKeys(text), /^\P{Cc}{0,300}$/u),
+    ),
     runs(10),
   )
 })

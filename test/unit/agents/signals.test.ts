@@ -170,14 +170,12 @@ test('a reset may name a command for each story that fails because of it', () =>
 test('learnings are limited, printable and without duplicates', () => {
   const many = Array.from({ length: 20 }, (_, at) => `<ralph>LEARNING: fact ${at}</ralph>`).join('\n')
   assert.equal(hints(many).learnings.length, 10)
-  assert.deepEqual(hints('<ralph>LEARNING: a <b> & c: d\u0000\u001b[31m</ralph>').learnings, [
-    'a <b> & c: d [31m',
-  ])
+  assert.deepEqual(hints('<ralph>LEARNING: a <b> & c: d\u0000\u001b[31m</ralph>').learnings, ['a <b> & c: d'])
   assert.deepEqual(
     hints('<ralph>LEARNING:x</ralph>\n<ralph>LEARNING:x</ralph>\n<ralph>LEARNING: </ralph>').learnings,
     ['x'],
   )
-  assert.equal(hints(`<ralph>LEARNING:${'🎉'.repeat(600)}</ralph>`).learnings[0]?.length, 500)
+  assert.equal(hints(`<ralph>LEARNING:${'🎉'.repeat(600)}</ralph>`).learnings[0], `${'🎉'.repeat(249)}…`)
 })
 
 const block = (status: string, tests: string, exit: string, advice = 'go on') =>

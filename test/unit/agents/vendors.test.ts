@@ -70,6 +70,7 @@ test('claude: stream-json needs --verbose, and root needs IS_SANDBOX', () => {
     '--output-format',
     'stream-json',
     '--verbose',
+    '--exclude-dynamic-system-prompt-sections',
     '--model',
     'opus',
   ])
@@ -86,6 +87,29 @@ test('claude stops by itself at the cost that Ralph reserved, unless agent-args 
   assert.deepEqual(limit(null), [])
   assert.deepEqual(limit(0), [])
   assert.deepEqual(limit(3, '--max-budget-usd', '1'), ['1'])
+})
+
+test('claude keeps what differs between sessions out of its system prompt, unless agent-args says otherwise', () => {
+  const count = (...extraArgs: string[]) =>
+    vendor('claude')
+      .args({ ...options, extraArgs })
+      .filter((one) => one === '--exclude-dynamic-system-prompt-sections').length
+  assert.equal(count(), 1)
+  assert.equal(count('--exclude-dynamic-system-prompt-sections'), 1)
+  assert.equal(count('--system-prompt', 'Be brief.'), 0)
+  assert.equal(count('--append-system-prompt', 'Be brief.'), 1)
+})
+
+test('copilot stops by itself at the cost that Ralph reserved, in credits of a cent, at least 30', () => {
+  const limit = (costUsd: number | null, ...extraArgs: string[]) => {
+    const args = vendor('copilot').args({ ...options, extraArgs, budget: { costUsd, tokens: null } })
+    return args.flatMap((one, at) => (one === '--max-ai-credits' ? [args[at + 1]] : []))
+  }
+  assert.deepEqual(limit(1.234), ['124'])
+  assert.deepEqual(limit(0.01), ['30'])
+  assert.deepEqual(limit(null), [])
+  assert.deepEqual(limit(0), [])
+  assert.deepEqual(limit(3, '--max-ai-credits', '50'), ['50'])
 })
 
 test('qwen ends by itself a minute after Ralph would, and a login that agent-args names is kept', () => {
@@ -259,4 +283,32 @@ test('copilot: its echoed prompt is no answer, and a denied tool is fatal only i
   assert.equal(session('copilot', [denied, end], well).status, 'refused-permission')
   assert.equal(session('copilot', [denied, worked, end], well).status, 'finished')
   assert.equal(session('copilot', [{ type: 'result', exitCode: 1 }], well).status, 'failed')
+})
+
+test('an option that the program does not know ends the run before anything is charged, but not after it has begun', () => {
+  // As claude 2.1.329, codex 0.169.0, gemini 0.61.0 and qwen 0.24.4 print it.
+  const lines = [
+    ['claude', "error: unknown option '--no-such-option'", 1],
+    ['codex', "error: unexpected argument '--no-such-option' found", 2],
+    ['gemini', 'Unknown arguments: such-option, suchOption', 1],
+    ['qwen', 'Unknown arguments: such-option, suchOption', 1],
+  ] as const
+  for (const [name, line, code] of lines) {
+    const end = (begun: boolean, exit: number) => {
+      const parser = vendor(name).parser(() => 0)
+      if (begun) parser.line('stdout', '{"type":"system","subtype":"init"}')
+      parser.line('stderr', line)
+      parser.line('stderr', 'For more information, try --help.')
+      return parser.end({ kind: 'exit', code: exit })
+    }
+    const { status, message } = end(false, code)
+    assert.equal(status, 'not-started', name)
+    assert.match(
+      message,
+      /does not know the option -*(?:no-)?such-option: update it, or correct agent-args$/,
+      name,
+    )
+    assert.notEqual(end(true, code).status, 'not-started', `${name} has begun`)
+    assert.notEqual(end(false, 0).status, 'not-started', `${name} ended well`)
+  }
 })

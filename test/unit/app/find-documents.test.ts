@@ -61,7 +61,7 @@ test('paths that are missing, behind a link or outside of the tree are reported 
     )
     assert.match(said, /found "docs\/epic\.md".*\n {2}fix: did you mean docs\/epics\.md\?/)
     for (const path of ['docs/link.md', 'docs/up', '../outside.md', '/etc'])
-      assert.match(said, new RegExp(`found "${path}", expected documents of this repository`))
+      assert.match(said, new RegExp(`found "${path}", expected documents in this repository`))
     assert.doesNotMatch(said, /found "docs\/epics\.md"/)
   }
 })
@@ -87,7 +87,7 @@ test('files of unread kinds in a named folder are a note per kind; a folder of o
     ])
     assert.match(
       await refusal(readDocumentFiles(where, ['office'])),
-      /"office" has only \.docx \(1\), and Ralph reads Markdown[\s\S]*save them as one of these/,
+      /"office" has only \.docx \(1\), but Ralph reads Markdown[\s\S]*save them as one of these/,
     )
   }
 })
@@ -100,7 +100,7 @@ test('5 MB of documents are refused before they are read', async () => {
   for (const where of [{ workTree: clone.top }, { objects: clone.objects, commit: clone.base }])
     assert.match(
       await refusal(readDocumentFiles(where, null)),
-      /^docs\/prd\.md: found more than that, expected at most 5 MB/,
+      /^docs\/prd\.md: the documents up to this one are larger than 5 MB in total\./,
     )
 })
 

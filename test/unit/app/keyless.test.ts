@@ -7,7 +7,7 @@ import { findAgent } from '../../../src/agents/registry.ts'
 import { keylessWay, openKeyless } from '../../../src/app/keyless.ts'
 import { UserError } from '../../../src/system/errors.ts'
 import { startModel } from '../../agents-real/model.ts'
-import { type IdentityRules, REQUEST_TOKEN, startIdentityServer } from '../../standin/identity.ts'
+import { type IdentityRules, startIdentityServer } from '../../standin/identity.ts'
 
 const SUBJECT = 'repo:o/r:environment:ralph'
 const PROVIDER = 'projects/1/locations/global/workloadIdentityPools/p/providers/github'
@@ -55,7 +55,7 @@ async function open(provider: keyof typeof PROVIDERS, rules: Partial<IdentityRul
   const env = {
     ...PROVIDERS[provider],
     ACTIONS_ID_TOKEN_REQUEST_URL: `${identity.url}/runner?api-version=2`,
-    ACTIONS_ID_TOKEN_REQUEST_TOKEN: REQUEST_TOKEN,
+    ACTIONS_ID_TOKEN_REQUEST_TOKEN: identity.requestToken,
     ANTHROPIC_API_KEY: 'sk-ant-stored-0123456789',
   }
   const vendor = vendorOf('claude')

@@ -35,6 +35,7 @@ const bounds = {
 }
 const attempt = (which: 'first' | 'fallback'): AttemptIn<'reserved'> => ({
   phase: 'reserved',
+  runner: { at: 'checkout' },
   storyId: 'US-001',
   number: 1,
   iteration: 1,

@@ -7,7 +7,7 @@ import { writeScreenshot } from '../../../src/branch/screenshot-blobs.ts'
 import { createStore } from '../../../src/branch/store.ts'
 import type { Screenshot } from '../../../src/engine/model/gate.ts'
 import type { State } from '../../../src/engine/model/state.ts'
-import { emptyRecord } from '../../../src/engine/state-updates.ts'
+import { emptyRecord } from '../../../src/engine/state/state-updates.ts'
 import { takeSnapshot } from '../../../src/git/clone.ts'
 import { stateOf, stories } from '../engine/samples.ts'
 import { place } from '../git/place.ts'
@@ -40,7 +40,7 @@ for (const format of ['sha1', 'sha256'] as const) {
     const store = createStore(at.git, at.objects, { ...options, snapshot: await takeSnapshot(at.git, true) })
     const after = await writeScreenshot(at.git, webp('new'))
     const before = await writeScreenshot(at.git, webp('old'))
-    const plain = stateOf(stories('US-001'), { green: at.base })
+    const plain = stateOf(stories('US-001'), { green: at.base, base: { branch: 'main', sha: at.base } })
     await store.save(withPictures(plain, [shot(after, before)]))
 
     using other = await place(format)
@@ -74,7 +74,10 @@ test('screenshots that are gone, or never existed, are left out', async () => {
   const blob = await writeScreenshot(at.git, webp('new'))
   const gone = 'a'.repeat(40)
   await store.save(
-    withPictures(stateOf(stories('US-001'), { green: at.base }), [shot(blob, gone), shot(at.base)]),
+    withPictures(stateOf(stories('US-001'), { green: at.base, base: { branch: 'main', sha: at.base } }), [
+      shot(blob, gone),
+      shot(at.base),
+    ]),
   )
   const names = await at.our(['ls-tree', '-r', '--name-only', 'refs/ralph/2026-01-10-auth'])
   assert.equal(names, `.ralph-state/screenshots/${blob}.webp\n.ralph-state/state.json`)

@@ -27,7 +27,7 @@ async function cloneWith(visible: number, ahead: number) {
     })
   const green = there.shell('git rev-parse HEAD').trim()
   const writer = await openStore(there)
-  await writer.save(stateOf(stories('US-001'), { green, lease: null }))
+  await writer.save(stateOf(stories('US-001'), { green, base: { branch: 'main', sha: green }, lease: null }))
   const here = await place(
     'sha1',
     `git fetch -q --depth=${visible} ${url} main && git reset -q --hard FETCH_HEAD`,

@@ -66,7 +66,7 @@ test('archive moves a finished run as a whole, and refuses before its merge', as
   const run = await place.ralph('run', ...place.agent, ...GATE)
   assert.match(
     run.err,
-    /^error: feature: there are no stories here yet: no prd\.json exists\.\n {2}fix: plan one \(ralph plan/m,
+    /^error: feature: there are no stories here yet: no prd\.json exists\.\n {2}fix: plan a feature \(ralph plan/m,
   )
   assert.equal(await next(), 'Nothing to do: it is merged, and in the archive.')
   assert.equal((await place.ralph('monitor')).code, 64, 'what is put away is shown to who names it')
@@ -109,7 +109,7 @@ test('archive of an unfinished list removes passed stories from prd.json', async
   )
   assert.equal((await read(place, `${FOLDER}/done.json`)).userStories[0].id, 'US-001')
   const loose = await place.ralph('archive')
-  assert.match(loose.err, /is not committed\..*\n {2}fix: commit it first/)
+  assert.match(loose.err, /prd\.json: it is not committed, .*\n {2}fix: git add -A .* && git commit/)
   place.git('add', '-A')
   place.git('commit', '-qm', 'archive')
   assert.match((await place.ralph('archive')).err, /no story has passed or was skipped/)

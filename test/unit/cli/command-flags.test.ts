@@ -83,6 +83,12 @@ test('an unknown command is refused with where the commands are listed', async (
   assert.match(err, /ralph run <feature>/)
 })
 
+test('an option that is cut short is completed in the message', async () => {
+  await using place = await openPlace([{ id: 'US-001' }])
+  const { err } = await place.ralph('run', '--max-cost', '5')
+  assert.match(err, /unknown option '--max-cost'\.\n {2}fix: did you mean --max-cost-usd\? write it as/)
+})
+
 test("a mistyped option is refused with the nearest one and the command's usage", async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   const { code, out, err } = await place.ralph('run', '--dry-rn')
@@ -113,7 +119,7 @@ test('ralph without a command prints the list, and help of an unknown command is
   assert.deepEqual([wrong.code, wrong.out], [64, ''])
   assert.match(
     wrong.err,
-    /there is no command 'rnu'\.\n {2}fix: did you mean run\? ralph help lists the commands; a feature is named/,
+    /there is no command 'rnu'\.\n {2}fix: did you mean run\? ralph help lists the commands\. To work on a feature/,
   )
   assert.match((await place.ralph('help', 'statsu')).err, /\n {2}fix: did you mean status\? ralph help/)
   assert.match((await place.ralph('help', 'resume')).out, /^Usage: ralph run\|resume /)
@@ -143,7 +149,7 @@ test("an unknown story is one error line, and add prints the new story's id", as
     wrong.err,
     'error: ralph retry: there is no story US-009; there is US-001\n  fix: ralph status\n',
   )
-  assert.match((await place.ralph('add', '--', 'part two')).out, /^done: add US-002$/m)
+  assert.match((await place.ralph('add', '--', 'part two')).out, /^added: US-002$/m)
   assert.match(
     (await place.ralph('run', ...place.agent, ...GATE, '--once')).out,
     /the batch of 1 iteration is done/,
@@ -193,7 +199,11 @@ test('commands that cannot be done are refused, with what to type instead', asyn
     [['retry', 'login'], /no story login; there are US-001 and US-002$/m, /fix: ralph status$/m],
     [['note', 'US-002', 'US-0O1', 'x'], /no story US-0O1/, /fix: ralph note US-001$/m],
     [['add', 'Sign out'], /needs a title/, /fix: ralph add -- Sign out$/m],
-    [['add', 'Sign', '--', 'out'], /title behind --, and nothing before it/, /fix: ralph add -- Sign out$/m],
+    [
+      ['add', 'Sign', '--', 'out'],
+      /title of a new story goes after --, and nothing before it/,
+      /fix: ralph add -- Sign out$/m,
+    ],
     [
       ['status', 'a', '--feature', 'b'],
       /this names two features: a, and --feature b\.$/m,
@@ -206,7 +216,7 @@ test('commands that cannot be done are refused, with what to type instead', asyn
       /shows one story, and this names several: US-001 US-002\.$/m,
       /fix: ralph log US-001$/m,
     ],
-    [['limit', 'iterations', '20'], /limit takes/, /fix: ralph limit iterations \+20$/m],
+    [['limit', 'iterations', '20'], /say what to raise/, /fix: ralph limit iterations \+20$/m],
   ]
   for (const [args, found, fix] of cases) {
     const { code, err } = await place.ralph(...args)

@@ -28,7 +28,7 @@ test('doctor in a sound repository: exit 0, one line of JSON, no change', async 
   const found = byName(JSON.parse(ended.out))
   assert.match(found.get('gate good')?.found ?? '', /^green on main \([0-9a-f]{7}\) in [\d.]+s$/)
   assert.match(found.get('identity')?.found ?? '', /Ann <ann@example.com>/)
-  assert.match(found.get('stories')?.found ?? '', /sample: 1 story, 1 to be worked on/)
+  assert.match(found.get('stories')?.found ?? '', /sample: 1 story: 1 to do$/)
   assert.deepEqual([place.refs(), place.git('status', '--porcelain')], [refs, status])
 })
 
@@ -51,7 +51,7 @@ test('doctor runs every check even when others fail, and every fault has its fix
   assert.match(found.get('gate red')?.found ?? '', /^exit 3 on main .*: FAIL: one$/)
   assert.equal(found.get('gate green')?.state, 'ok', 'a gate behind one that fails is run, too')
   for (const { name, state, expected, fix } of found.values())
-    if (state !== 'ok') assert.ok(fix !== '' && (state === 'unknown' || expected !== ''), name)
+    if (state !== 'ok') assert.ok(fix !== '' && (state !== 'fault' || expected !== ''), name)
   assert.equal(place.git('status', '--porcelain'), '', 'what a gate wrote is thrown away')
 })
 
@@ -95,7 +95,7 @@ test('doctor accepts uncommitted stories, which a run takes', async () => {
     '?? .ralph/2026-02-01-other/',
     'and no gate takes them away',
   )
-  assert.match(found.get('stories')?.found ?? '', /1 story, 1 to be worked on/)
+  assert.match(found.get('stories')?.found ?? '', /1 story: 1 to do/)
 })
 
 test('doctor leaves the work tree of a run in work alone', async () => {

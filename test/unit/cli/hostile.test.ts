@@ -94,8 +94,8 @@ test('status, next, validate and the dry run escape hostile text', () => {
   assert.equal(status.code, 1, 'some are blocked')
   assertLines(status.out, 'status')
   assertLines(status.err, 'status')
-  // One of them is the legend of the signs.
-  assert.equal(lines(status.out), stories.length + 5)
+  // One of them is the legend of the signs, and one names the command that explains a blocked story.
+  assert.equal(lines(status.out), stories.length + 6)
   for (const args of [
     ['next', ...NEEDS],
     ['run', '--dry-run', ...NEEDS],

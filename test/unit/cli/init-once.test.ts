@@ -68,3 +68,22 @@ test('init refuses hosts that leave out those of the model', async () => {
     /name the hosts of its model in network-allow \(api\.github\.com and \*\.githubcopilot\.com\)/,
   )
 })
+
+test('init says that a repository that locks its actions has to lock the new ones', async () => {
+  await using project = await openProject({ ...NODE, '.github/workflows/actions.lock': 'workflows: {}\n' })
+  const { err } = project.init('--yes')
+  assert.match(err, /locks its actions in \.github\/workflows\/actions\.lock: run `gh actions-pin`/)
+  await using other = await openProject(NODE)
+  assert.doesNotMatch(other.init('--yes').err, /actions\.lock/)
+})
+
+test("init writes the project's own branch names into the conditions of its workflows", async () => {
+  await using project = await openProject(NODE)
+  const { code, err } = project.init('--yes', '--required', '--branch-name', 'feat/{feature}')
+  assert.equal(code, 0, err)
+  for (const path of [WORKFLOW, '.github/workflows/ralph-required.yml']) {
+    const text = await project.read(path)
+    assert.doesNotMatch(text, /'ralph\/'/)
+    assert.match(text, /'feat\/'/)
+  }
+})

@@ -8,7 +8,7 @@ import { NODE, openProject as open } from './init-project.ts'
 const lastScreen = (out: string) => out.trimEnd().split('\n\n').at(-1)
 
 const LINT = { 'package.json': JSON.stringify({ name: 'x', scripts: { lint: 'echo fine' } }) }
-const SECRET = 'for runs in CI: the secret ANTHROPIC_API_KEY, if it is not set yet (commands above)'
+const SECRET = 'in CI: the secret ANTHROPIC_API_KEY, if it is not set (see above)'
 
 test("init's summary has what was found and made, what is missing, and the next commands", async () => {
   await using project = await open(NODE)
@@ -21,7 +21,7 @@ Not tried  lint, test (\`ralph doctor\` runs them)
 Missing    ${SECRET}
 Next       git add --all && git commit -m "ci: Ralph"
            ralph doctor && ralph drill
-           ralph plan && ralph run`,
+           ralph plan my-feature -- "what you want" && ralph run my-feature`,
   )
   assert.match(
     lastScreen(project.init('--yes').out) ?? '',
@@ -34,7 +34,7 @@ test('init started by npx prints next commands with npx', async () => {
   const { out } = project.init('--yes')
   assert.match(
     out,
-    /^ +npx @ralph\/action doctor && npx @ralph\/action drill\n +npx @ralph\/action plan && npx @ralph\/action run$/m,
+    /^ +npx @ralph\/action doctor && npx @ralph\/action drill\n +npx @ralph\/action plan my-feature -- "what you want" && npx @ralph\/action run my-feature$/m,
   )
 })
 
@@ -46,7 +46,7 @@ test("init's summary has at most ten lines, the most important first", async () 
   assert.ok(lines.length <= 10, `${lines.length} lines`)
   const at = lines.findIndex((line) => line.startsWith('Missing'))
   assert.equal(lines[at], 'Missing    a gate that runs tests')
-  assert.equal(lines[at + 1]?.trim(), 'the commit of the action instead of <sha>: no run starts in CI')
+  assert.equal(lines[at + 1]?.trim(), 'in CI: the commit of the action (see the warning above)')
   assert.match(lines[at + 2] ?? '', /^ +and \d more: see the warnings above$/)
   for (const word of ['no gate runs tests', '<sha>', 'cannot install cursor'])
     assert.ok(out.includes(word), `the warnings say ${word} in full`)
@@ -57,6 +57,7 @@ test("init's summary without a gate says that first", async () => {
   const screen = lastScreen(project.init('--yes').out) ?? ''
   assert.match(screen, /^Written +\d files \(no code yet, agent claude\)\nGates +none\n/m)
   assert.match(screen, /^Missing +a gate: no command checks what the agent does$/m)
+  assert.match(screen, /\n +ralph doctor\n/)
 })
 
 test('init writes the same defaults to both files, or those of an existing configuration', async () => {
@@ -65,7 +66,7 @@ test('init writes the same defaults to both files, or those of an existing confi
   const config = parse(await project.read('ralph.config.yml'))
   assert.deepEqual([config.weakenedTests, config.protectedPaths], ['judge', 'elsewhere'])
   const workflow = await project.read('.github/workflows/ralph.yml')
-  assert.match(workflow, /^ {10}weakened-tests: judge # the checks as they were /m)
+  assert.match(workflow, /^ {10}weakened-tests: judge # if the old tests /m)
   assert.match(workflow, /^ {10}protected-paths: elsewhere # /m)
   await using other = await open({ ...NODE, 'ralph.config.yml': 'protectedPaths: [src/billing/**]\n' })
   other.init('--yes')

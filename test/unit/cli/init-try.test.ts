@@ -53,7 +53,10 @@ test('init replaces a red test gate by a script that only tests; --no-try and na
     screen,
     /warning: `npm test` is red here \(exit 1\), so gate test runs `npm run unit` instead\. Check that this is enough/,
   )
-  assert.match(screen, /^Missing .*a green `npm test`: gate test runs `npm run unit` instead/m)
+  assert.match(
+    screen,
+    /^Missing .*a passing `npm test`: it fails here, so gate test runs `npm run unit` instead/m,
+  )
 
   for (const flags of [
     ['--no-try'],

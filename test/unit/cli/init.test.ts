@@ -172,8 +172,8 @@ test('init proposes limits and settings of older configurations with their sourc
     /gate typecheck +npm run types \(ralph\/prd\.json\)/,
     /calls-per-hour +80 \(\.ralphrc\)/,
     /breaker +\{"noProgress":4,"coolDown":"15m"\} \(\.ralphrc\)/,
-    /CB_AUTO_RESET: a breaker lets a trial through after breaker\.coolDown/,
-    /SESSION_CONTINUITY: every session here is a fresh one/,
+    /CB_AUTO_RESET: Ralph allows a trial after breaker\.coolDown/,
+    /SESSION_CONTINUITY: Ralph starts every session fresh/,
     /SOMETHING_ELSE/,
   ])
     assert.match(out, line)

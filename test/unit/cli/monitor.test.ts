@@ -20,7 +20,7 @@ test('monitor without a terminal prints one frame of plain lines, exits 0 and ch
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-002' }])
   const before = await place.ralph('monitor')
   assert.deepEqual([before.code, before.err], [0, ''])
-  assert.match(before.out, /^Status: READY, 0 of 2 stories pass · not begun · US-001 is next$/m)
+  assert.match(before.out, /^Status: READY, 0 of 2 stories pass · not started · US-001 is next$/m)
   await place.setScript({ 'US-001': [{ ...good('US-001'), say: 'I did this.\n::error::x' }] })
   await place.ralph('run', ...place.agent, ...GATE, '--once')
   const refs = place.refs()

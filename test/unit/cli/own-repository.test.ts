@@ -14,8 +14,8 @@ test('run says which branch it switches to and how to get back; a pass that peop
   const first = await place.ralph('run', '--once', ...place.agent, ...GATE, ...NO_JUDGE)
   assert.equal(first.code, 5, first.err)
   const said = first.out + first.err
-  assert.match(said, /Your checkout switches to ralph\/sample, and stays there\. Back: git switch main/)
-  assert.match(said, /Checkout:? .*ralph\/sample is checked out\. Back: git switch main/)
+  assert.match(said, /Your checkout switches to ralph\/sample, and stays there\. To go back: git switch main/)
+  assert.match(said, /Checkout:? .*ralph\/sample is checked out\. To go back: git switch main/)
 
   const path = `${FOLDER}/prd.json`
   const prd = JSON.parse(await place.read(path))

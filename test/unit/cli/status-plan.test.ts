@@ -125,7 +125,7 @@ test("status prints an agent's proposal whole, within the terminal's width, with
         remarks: [{ storyId: 'US-001', remark: text }],
       }
       const lines = proposedPlanLines(plan, width)
-      assert.equal(lines[0]?.startsWith('The plan waits to be approved'), true)
+      assert.equal(lines[0]?.startsWith('The plan is waiting for approval'), true)
       assert.equal(lines.at(-1), '  ralph approve-plan 1a2b3c4d')
       for (const line of lines) {
         assert.ok(textWidth(line) <= width, JSON.stringify(line))

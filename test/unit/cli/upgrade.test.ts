@@ -98,6 +98,19 @@ test('upgrade prints the newer version and its changes, and --yes changes only t
   assert.deepEqual([target, written, changed], ['v1.10.0', false, []])
 })
 
+test('upgrade says that a lock file of actions needs the new version too', async (t) => {
+  const { url } = await serverOf(t)
+  const lock = `workflows:\n  .github/workflows/ralph.yml: ['ralph/action@${OLD}']\n`
+  const clone = await cloneOf(t, url, { ...FILES, '.github/workflows/actions.lock': lock })
+  const { out } = await clone.start(['upgrade', '--yes']).ended
+  assert.match(
+    out,
+    /actions\.lock has the older version: run `gh actions-pin`, and commit the file with the workflow/,
+  )
+  const again = await clone.start(['upgrade', '--yes']).ended
+  assert.doesNotMatch(again.out, /actions\.lock/)
+})
+
 test('upgrade moves to a named version, and refuses an unknown one with the list', async (t) => {
   const { url, asked } = await serverOf(t)
   const clone = await cloneOf(t, url, { 'package.json': PACKAGE })
@@ -128,8 +141,8 @@ test('upgrade without a network, or refused by GitHub, fails at once with one er
     'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 3600),
   }
   for (const [api, found] of [
-    ['http://127.0.0.1:1', /no answer of http:\/\/127\.0\.0\.1:1/],
-    [(await serverOf(t, 500)).url, /no answer of http/],
+    ['http://127.0.0.1:1', /no answer from http:\/\/127\.0\.0\.1:1/],
+    [(await serverOf(t, 500)).url, /no answer from http/],
     [(await serverOf(t, 404)).url, /404/],
     [(await serverOf(t, 403, limited)).url, /403.*\n.*GH_TOKEN or `gh auth login`/],
   ] as const) {

@@ -112,7 +112,7 @@ test('validate warns about a workflow that GitHub cannot start, which does not s
   const needs = ['--gate', 'test=true', '--agent', 'custom', '--agent-command', 'cat']
   const { code, out } = ralph('workflow', files, 'validate', ...needs)
   assert.equal(code, 0, out)
-  assert.match(out, /^warning: workflow: .*ralph\.yml is not started by workflow_dispatch; fix: write on: /m)
+  assert.match(out, /^warning: workflow: .*ralph\.yml has no workflow_dispatch trigger; fix: write on: /m)
 })
 
 test('validate checks prd.json although the configuration is unreadable or missing', () => {

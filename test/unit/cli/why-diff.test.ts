@@ -20,8 +20,14 @@ test('why and diff of a blocked story, a passed one and one that does not exist'
     'US-002': [{ files: { 'src/left.txt': `bad ${mark}\n`, '.gitattributes': HIDES } }],
   })
   const before = await place.ralph('why')
-  assert.match(before.out, /^no story has failed/)
-  assert.match((await place.ralph('diff', 'US-001')).out, /^no run of this feature has begun/)
+  assert.match(
+    before.out,
+    /^nothing to explain: no run of sample has begun\. Start it with ralph run sample$/m,
+  )
+  assert.match(
+    (await place.ralph('diff', 'US-001')).out,
+    /^no run of sample has begun, so nothing has changed/,
+  )
   await place.ralph('run', ...place.agent, '--gate', 'red=false')
   assert.equal((await place.ralph('diff')).out, 'nothing was changed on ralph/sample since main\n')
   place.git('switch', '-q', 'main')

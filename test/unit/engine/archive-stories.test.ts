@@ -1,14 +1,14 @@
 // Stories that have left the list, and a run that begins anew: nothing people wrote is lost, and nothing is worked on twice.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { applyCommand } from '../../../src/engine/commands/apply-commands.ts'
+import type { Story } from '../../../src/engine/model/feature.ts'
 import {
   archiveDoneStories,
   requestArchive,
   restartRun,
   withoutArchived,
-} from '../../../src/engine/archive-stories.ts'
-import { applyCommand } from '../../../src/engine/commands/apply-commands.ts'
-import type { Story } from '../../../src/engine/model/feature.ts'
+} from '../../../src/engine/planning/archive-stories.ts'
 import { newPlan } from '../../../src/engine/planning/proposed-plan.ts'
 import { mergePeople } from '../../../src/engine/prd/merge-edits.ts'
 import { newStory } from '../../../src/engine/prd/schema.ts'

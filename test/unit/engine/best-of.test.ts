@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { slotOf } from '../../../src/engine/model/attempt.ts'
 import type { Command } from '../../../src/engine/model/event.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import type { Step } from '../../../src/engine/model/step.ts'
 import { runUsage } from '../../../src/engine/model/usage-totals.ts'
-import { nextRunStep } from '../../../src/engine/parallel/parallel-steps.ts'
+import { nextRunStep } from '../../../src/engine/parallel-steps.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
 import {
   anotherJob,
@@ -32,11 +33,11 @@ function making(
   candidates: readonly { ok: boolean; lines?: number; remarks?: string[]; proof?: object }[],
 ): Script {
   const of = (step: Extract<Step, { attempt: unknown }>) =>
-    candidates[(step.attempt.slot ?? 1) - 1] ?? { ok: true }
+    candidates[(slotOf(step.attempt) ?? 1) - 1] ?? { ok: true }
   return (step) => {
     switch (step.kind) {
       case 'guard': {
-        const { slot = 0 } = step.attempt
+        const slot = slotOf(step.attempt) ?? 0
         return { kind: 'guarded', candidate: { ...built(`c${slot}`), remarks: of(step).remarks ?? [] } }
       }
       case 'gates': {
@@ -50,7 +51,7 @@ function making(
           : {
               kind: 'entered',
               lines: null,
-              kept: { base: 'base', tree: `t${step.attempt.slot}`, dropped: [] },
+              kept: { base: 'base', tree: `t${slotOf(step.attempt)}`, dropped: [] },
             }
       default:
         return null
@@ -171,8 +172,8 @@ test('candidates from the second attempt on: the first attempt makes one, the se
   const { start, limits } = started({ run: 3, byTag: [], fromAttempt: 2 })
   const slots: (number | undefined)[] = []
   const script: Script = (step) => {
-    if (step.kind === 'agent') slots.push(step.attempt.slot)
-    return step.kind === 'gates' && step.attempt.slot === undefined
+    if (step.kind === 'agent') slots.push(slotOf(step.attempt))
+    return step.kind === 'gates' && slotOf(step.attempt) === undefined
       ? { kind: 'gated', commit: step.attempt.candidate.commit, gates: [gate(false)] }
       : null
   }
@@ -230,7 +231,7 @@ test('people push between two candidates: the chosen one is rebased on their com
 /** A judge has to look at the only candidate that is chosen. */
 const judged: Script = (step) =>
   step.kind === 'guard'
-    ? { kind: 'guarded', candidate: built(`c${step.attempt.slot}`, true) }
+    ? { kind: 'guarded', candidate: built(`c${slotOf(step.attempt)}`, true) }
     : step.kind === 'agent'
       ? { kind: 'worked', session: session({ hints: { done: true, notDone: false, stuck: null } }) }
       : null

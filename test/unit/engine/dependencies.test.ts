@@ -109,7 +109,7 @@ test('refuse: the run waits until a person allows each package', () => {
   assert.equal(storyOf(waits.state, 'US-001').passes, true)
   assert.equal(
     toPlainText(nextAction(waits.state, ownSituation(waits.state), 'cli', limits)),
-    'Look at the new packages, then allow one with ralph allow Lodahs, or every one with ralph allow all, then continue with ralph run.',
+    'Look at the new packages, then allow one with ralph allow Lodahs, or every one with ralph allow all. Then continue with ralph run.',
   )
   const one = runJob(anotherJob(waits.state), limits, saying([say('/ralph allow LODAHS')]))
   assert.equal(one.conclusion.reason, 'new packages wait until a person allows them: web/yarn.lock (US-001)')
@@ -136,7 +136,10 @@ test('refuse: working on the story again neither asks twice nor lets the package
 
 test('a command that allows nothing says why', () => {
   const waits = runJob(stateOf(stories('US-001')), limits, adding(PACKAGES)).state
-  assert.equal(ineffectiveReason(stateOf(stories('US-001')), say('/ralph allow all')), 'no new package waits')
+  assert.equal(
+    ineffectiveReason(stateOf(stories('US-001')), say('/ralph allow all')),
+    'no new package is waiting for approval',
+  )
   assert.equal(
     ineffectiveReason(waits, say('/ralph allow lodash')),
     'these new packages wait: Lodahs, web/yarn.lock',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runParts } from '../../../src/engine/prompts/build-prompt.ts'
 import { textOf } from '../../../src/engine/prompts/template.ts'
-import { withLearnings } from '../../../src/engine/story-notes.ts'
+import { withLearnings } from '../../../src/engine/state/story-notes.ts'
 import { stateOf, stories } from './samples.ts'
 
 test('equal learnings are kept once, in the newest wording, as the newest', () => {

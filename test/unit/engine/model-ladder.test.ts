@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Failure } from '../../../src/engine/model/attempt.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
-import { climb, ladderOf } from '../../../src/engine/model-ladder.ts'
+import { climb, ladderOf } from '../../../src/engine/state/model-ladder.ts'
 import { runs } from '../runs.ts'
 import { gate, limitsWith, NOW, runJob, type Script, session, stateOf, stories, used } from './samples.ts'
 

@@ -165,7 +165,7 @@ describe('the outcome stuck', () => {
     assert.equal(ran.outcome, 'stuck')
     assert.equal(ran.conclusion.reason, 'it waits for US-001, which was not asked for')
     const move = toPlainText(nextAction(ran.state, ownSituation(ran.state), 'cli'))
-    assert.equal(move, 'Add it to the run with ralph retry US-001, then continue with ralph run.')
+    assert.equal(move, 'Add it to the run with ralph retry US-001. Then continue with ralph run.')
   })
 
   test('when all open stories are blocked, or wait for blocked ones', () => {

@@ -54,6 +54,7 @@ test('a wait to dispatch the next job ends by a cancel, and with the job', async
 const attempt: AttemptIn<'worked'> = {
   ...{ phase: 'worked', storyId: 'US-001', number: 1, iteration: 1, agent: 'first', base: 'a' },
   ...{ startedAt: 0, reserved: { costUsd: null, tokens: null }, unwanted: false, session: session({}) },
+  ...{ runner: { at: 'checkout' } },
 }
 
 test("an error while a session's work is inspected rejects the attempt, with the tree restored", async () => {

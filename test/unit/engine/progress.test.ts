@@ -1,7 +1,7 @@
 // progress.txt, letter by letter.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { progressEntry, progressHeader, withoutDoneLine } from '../../../src/engine/story-notes.ts'
+import { progressEntry, progressHeader, withoutDoneLine } from '../../../src/engine/state/story-notes.ts'
 import { justStarted } from '../report/samples.ts'
 
 test("progress.txt has the header and the entries of BMAD Ralph's format", () => {

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type PromptFacts, runParts } from '../../../src/engine/prompts/build-prompt.ts'
-import { type Part, textOf } from '../../../src/engine/prompts/template.ts'
+import { type PromptPart, textOf } from '../../../src/engine/prompts/template.ts'
 import { gate, limitsWith, runJob, type Script, session, stateOf, stories, storyOf } from './samples.ts'
 
 /** What a prompt says of the story itself. */
-const OF_STORY = new Set<Part['name']>([
+const OF_STORY = new Set<PromptPart['name']>([
   ...([
     'storyId',
     'storyTitle',
@@ -30,8 +30,8 @@ const ORDINARY: PromptFacts = {
 }
 
 /** The prompts of a feature's sessions in their order; every third attempt is red, and every session may learn something. */
-function promptsOf(count: number, facts: PromptFacts, learns: (at: number) => string[]): Part[][] {
-  const prompts: Part[][] = []
+function promptsOf(count: number, facts: PromptFacts, learns: (at: number) => string[]): PromptPart[][] {
+  const prompts: PromptPart[][] = []
   const ids = Array.from({ length: count }, (_, at) => `US-${String(at + 1).padStart(3, '0')}`)
   const tagged = stories(...ids).map((story, at) => (at % 3 === 1 ? { ...story, tags: ['ui'] } : story))
   const script: Script = (step, state) => {
@@ -46,7 +46,7 @@ function promptsOf(count: number, facts: PromptFacts, learns: (at: number) => st
 }
 
 /** Of the bytes beside the story, the share that stands as in the prompt before, from the first byte on. */
-function shares(prompts: readonly Part[][]): number[] {
+function shares(prompts: readonly PromptPart[][]): number[] {
   return prompts.slice(1).map((parts, at) => {
     const [text, before] = [textOf(parts), textOf(prompts[at] ?? [])].map((one) => Buffer.from(one))
     assert.ok(text !== undefined && before !== undefined)

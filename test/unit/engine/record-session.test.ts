@@ -14,8 +14,8 @@ import {
   storyUsage,
   usageByKind,
 } from '../../../src/engine/model/usage-totals.ts'
-import { recordSession } from '../../../src/engine/record-session.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
+import { recordSession } from '../../../src/engine/state/record-session.ts'
 import { runs } from '../runs.ts'
 import { entryWith, limitsWith, NOW, session, stateOf, stories } from './samples.ts'
 

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { UNCHANGED } from '../../../src/engine/attempt-outcome.ts'
-import { MAX_WAIT_MS } from '../../../src/engine/limits.ts'
+import { UNCHANGED } from '../../../src/engine/attempts/attempt-outcome.ts'
 import type { Session } from '../../../src/engine/model/attempt.ts'
 import { EVENTS, type Event } from '../../../src/engine/model/event.ts'
 import { failureOutput } from '../../../src/engine/model/gate-output.ts'
@@ -13,6 +12,7 @@ import type { Step } from '../../../src/engine/model/step.ts'
 import { iterationsOf, runUsage } from '../../../src/engine/model/usage-totals.ts'
 import { nextStep } from '../../../src/engine/next-step.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
+import { MAX_WAIT_MS } from '../../../src/engine/state/limits.ts'
 import {
   anotherJob,
   built,
@@ -665,4 +665,29 @@ test('a new story with the id of a removed one gets neither its results nor its 
   assert.equal(added?.title, 'something else')
   assert.equal(state.kept[added?.id ?? ''], undefined, `${added?.id} begins with the work of another story`)
   assert.equal(state.records[added?.id ?? ''], undefined)
+})
+
+test('the remark that no gate fails without a change is there once, and goes when a later gate run proves the change', () => {
+  const limits = limitsWith({})
+  let state: State = { ...stateOf(stories('US-001')), published: 'base', baseline: 'green' }
+  const id = { storyId: 'US-001', at: NOW }
+  const gated = (commit: string, isUnproved: boolean) => {
+    const event = { kind: 'gated' as const, ...id, commit, gates: [gate(true)] }
+    state = reduce(state, isUnproved ? { ...event, unproved: true } : event, limits)
+    const attempt = openAttempt(state)
+    return attempt?.phase === 'gated' ? attempt.candidate.remarks : null
+  }
+  const rebased = (commit: string, remarks: string[]) => {
+    const candidate = { ...built(commit), remarks }
+    state = reduce(state, { kind: 'rebased', ...id, base: `under ${commit}`, candidate }, limits)
+  }
+  state = reduce(state, { kind: 'reserved', ...id }, limits)
+  state = reduce(state, { kind: 'worked', ...id, session: session() }, limits)
+  state = reduce(state, { kind: 'guarded', ...id, candidate: built('c1') }, limits)
+  const remarks = gated('c1', true) ?? []
+  assert.equal(remarks.length, 1)
+  rebased('c2', remarks)
+  assert.deepEqual(gated('c2', true), remarks)
+  rebased('c3', remarks)
+  assert.deepEqual(gated('c3', false), [])
 })

@@ -56,6 +56,7 @@ export const NO_IGNORED: IgnoredPort = {
   forGates: async () => ({ made: [], changed: [] }),
   forGatesAgain: async () => {},
   forSession: async () => {},
+  forCandidate: async () => {},
   afterPrepare: async () => {},
   fromBefore: () => [],
   restoreAll: async () => {},
@@ -68,6 +69,7 @@ export function built(commit: string, empty = false, remarks: string[] = []): Ca
 /** An attempt before its session. */
 export const RESERVED: AttemptIn<'reserved'> = {
   phase: 'reserved',
+  runner: { at: 'checkout' },
   storyId: 'US-001',
   number: 1,
   iteration: 1,
@@ -125,7 +127,7 @@ export function stateOf(userStories: Story[], changes: Partial<State> = {}): Sta
     storiesDigest: '',
     folder: '.ralph/2026-01-10-auth',
     branch: 'ralph/auth',
-    base: { branch: 'main', sha: 'base' },
+    base: { branch: 'main', sha: changes.green ?? 'base' },
     nonce: 'n',
     generation: 0,
     prd: {
@@ -224,6 +226,8 @@ export function goesWell(step: Step, state: State, count: number): Happening {
       }
     case 'gate-join':
       return { kind: 'join-gated', gates: [gate(true)], broken: null }
+    case 'gate-edit':
+      return { kind: 'edit-gated', gates: [gate(true)] }
     case 'restore':
       return { kind: 'restored' }
     case 'prepare':
@@ -258,6 +262,13 @@ export function goesWell(step: Step, state: State, count: number): Happening {
         kind: 'tried',
         commit: step.attempt.candidate.commit,
         answer: { kind: 'tried', results: [] },
+        usage: used(1),
+      }
+    case 'answer':
+      return {
+        kind: 'answered',
+        storyId: step.storyId,
+        answer: { kind: 'words', text: 'because' },
         usage: used(1),
       }
     case 'judge':

@@ -6,8 +6,8 @@ import { failureOutput } from '../../../src/engine/model/gate-output.ts'
 import type { State } from '../../../src/engine/model/state.ts'
 import { emptyUsage } from '../../../src/engine/model/usage.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
-import { greenPages, picturesForJudge, screenshotBlobs } from '../../../src/engine/screenshots.ts'
-import { emptyRecord } from '../../../src/engine/state-updates.ts'
+import { greenPages, picturesForJudge, screenshotBlobs } from '../../../src/engine/state/screenshots.ts'
+import { emptyRecord } from '../../../src/engine/state/state-updates.ts'
 import { limitsWith, NOW, stateOf, stories } from './samples.ts'
 
 const shot = (blob: string, before: string | null = null): Screenshot => {

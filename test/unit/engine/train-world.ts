@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import fc, { type Scheduler } from 'fast-check'
+import { isChosen } from '../../../src/engine/model/attempt.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import type { AgentPort, GatesPort, Lane, Ports, RepositoryPort } from '../../../src/engine/model/ports.ts'
 import type { State } from '../../../src/engine/model/state.ts'
@@ -262,7 +263,7 @@ export function knownToShare(saved: readonly State[]): string[] {
     const before = saved[at - 1]?.attempts ?? {}
     const inWork = Object.entries(state.attempts)
     // A candidate that is chosen goes on, and begins no session.
-    const begun = inWork.filter(([key, { chosen }]) => before[key] === undefined && chosen === undefined)
+    const begun = inWork.filter(([key, attempt]) => before[key] === undefined && !isChosen(attempt))
     return begun.flatMap(([, { storyId: id }]) =>
       inWork
         .map(([, { storyId }]) => storyId)

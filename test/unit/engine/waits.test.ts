@@ -1,9 +1,9 @@
 // Waiting: a limit belongs to the agent that met it, a person's word tries again, and a laptop waits where a job of CI ends.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { MAX_LIMITED } from '../../../src/engine/limits.ts'
 import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import type { State } from '../../../src/engine/model/state.ts'
+import { MAX_LIMITED } from '../../../src/engine/state/limits.ts'
 import {
   anotherJob,
   HOUR,

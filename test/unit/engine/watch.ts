@@ -1,6 +1,7 @@
 // Watches every decision and every change of a run, and fails at the first that breaks a promise of design 5.
 
 import assert from 'node:assert/strict'
+import { isChosen } from '../../../src/engine/model/attempt.ts'
 import type { Event } from '../../../src/engine/model/event.ts'
 import { outcomes, type Story } from '../../../src/engine/model/feature.ts'
 import { openAttempt } from '../../../src/engine/model/job.ts'
@@ -91,7 +92,7 @@ export class Watch {
     this.#spend({ ...emptyUsage(), costUsd, inputTokens, ...estimated })
     assert.deepEqual(runUsage(claimed), this.#now.usage, 'a lost session is charged as an estimate')
     const { evidence } = this.#now
-    if (attempt.chosen !== undefined && openAttempt(claimed) === null) {
+    if (isChosen(attempt) && openAttempt(claimed) === null) {
       this.#waits(evidence)
       assert.ok(
         claimed.contests?.[attempt.storyId],
@@ -181,7 +182,7 @@ export class Watch {
   #chooses(before: State, after: State): void {
     const { evidence, done } = this.#now
     const [old, now] = [openAttempt(before), openAttempt(after)]
-    if (now?.chosen === undefined || old?.chosen !== undefined || !('candidate' in now)) return
+    if (now === null || !isChosen(now) || (old !== null && isChosen(old)) || !('candidate' in now)) return
     this.#now = { ...this.#now, evidence: done[now.candidate.commit] ?? evidence }
   }
 
@@ -219,7 +220,7 @@ export class Watch {
     const attempt = openAttempt(before)
     const isEntered = event.kind === 'entered' && (attempt?.phase === 'gated' || attempt?.phase === 'failed')
     const isCounted = event.kind === 'accepted' || event.kind === 'rejected'
-    const charged = isEntered || (settled && isCounted && attempt?.chosen === undefined) ? 1 : 0
+    const charged = isEntered || (settled && isCounted && (attempt === null || !isChosen(attempt))) ? 1 : 0
     if (settled) {
       const end = this.#now.evidence?.end
       if (event.kind === 'rejected') assert.equal(end, 'fail', 'only failed attempts are rejected')

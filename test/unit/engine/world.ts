@@ -4,7 +4,6 @@ import { claim } from '../../../src/app/claim-feature.ts'
 import type { Repository } from '../../../src/branch/repository.ts'
 import type { Store } from '../../../src/branch/store.ts'
 import { released } from '../../../src/engine/job-end.ts'
-import { continuesByItself } from '../../../src/engine/limits.ts'
 import type { Candidate, Session } from '../../../src/engine/model/attempt.ts'
 import { type Command, EVENTS, type Verdict } from '../../../src/engine/model/event.ts'
 import type { Prd, Story } from '../../../src/engine/model/feature.ts'
@@ -20,6 +19,7 @@ import { newStory } from '../../../src/engine/prd/schema.ts'
 import { resolveScope, type ScopeRequest, unmetOutOfScope } from '../../../src/engine/prd/scope.ts'
 import { inScope } from '../../../src/engine/prd/select.ts'
 import { reduce } from '../../../src/engine/reduce.ts'
+import { continuesByItself } from '../../../src/engine/state/limits.ts'
 import type { CatFile } from '../../../src/git/cat-file.ts'
 import type { Git } from '../../../src/git/git.ts'
 import {
@@ -121,7 +121,12 @@ export class World {
     const fine = goesWell(step, state, this.#count)
     switch (step.kind) {
       case 'sync':
-        return { kind: 'synced', commands: this.#commands(state), theirs: this.#theirs(state) }
+        return {
+          kind: 'synced',
+          commands: this.#commands(state),
+          theirs: this.#theirs(state),
+          ...(weather.people && tape.chance(10) ? { baseHead: this.#commit('base') } : {}),
+        }
       case 'join': {
         if (tape.chance(20)) return { kind: 'join-failed', summary: 'it conflicts' }
         const prd = tape.chance(50) ? this.#edited(state.prd) : null
@@ -133,6 +138,25 @@ export class World {
       }
       case 'gate-join':
         return { kind: 'join-gated', gates: [gate(!tape.chance(20))], broken: null }
+      case 'edit': {
+        const { edit } = step
+        const [tree, base] = [this.#commit('tree'), state.green]
+        if (tape.chance(20)) return { kind: 'edited', edit }
+        if (edit.kind === 'drop' && tape.chance(20))
+          return { kind: 'edited', edit, refused: 'US-002 needs it' }
+        if (edit.kind === 'update' && tape.chance(40)) {
+          const source = { kind: 'base' as const, commit: edit.theirs, branch: 'main', paths: ['a.txt'] }
+          return {
+            kind: 'edited',
+            edit,
+            request: { story: null, source, text: 'merge it', kept: { tree, base } },
+          }
+        }
+        const onto = tape.chance(5) ? 'another commit' : state.green
+        return { kind: 'edit-built', built: { edit, onto, commit: this.#commit('edit'), tree, base } }
+      }
+      case 'gate-edit':
+        return { kind: 'edit-gated', gates: [gate(!tape.chance(30))] }
       case 'prepare':
         return tape.chance(3) ? { kind: 'failed', summary: 'prepare failed', fix: 'mend it' } : fine
       case 'baseline':
@@ -155,7 +179,12 @@ export class World {
         }
       }
       case 'gates':
-        return { kind: 'gated', commit: this.#about(step.attempt.candidate.commit), gates: this.#gates() }
+        return {
+          kind: 'gated',
+          commit: this.#about(step.attempt.candidate.commit),
+          gates: this.#gates(),
+          ...(tape.chance(20) ? { base: { [tape.oneOf('test', 'e2e')]: { ms: 1 } } } : {}),
+        }
       case 'judge': {
         const verdict = this.#verdict([step.attempt.storyId])
         return { kind: 'judged', verdict, usage: used(tape.draw(3)) }

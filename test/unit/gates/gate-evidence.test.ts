@@ -305,7 +305,7 @@ test('a gate that counted tests before and names no number now is red, but not b
     const { ok, ended } = await silent(kind)
     assert.deepEqual(
       [ok, ended],
-      [false, 'exit 0, but its output names no number of tests, and named 40 before'],
+      [false, 'exit 0, but its output gives no number of tests, while it gave 40 before'],
     )
   }
   assert.equal((await silent('join')).ok, true)
@@ -317,7 +317,7 @@ test('a test run without a number at the fork point has a remark with what would
     remarks(await ran(t, { gate: { name, run }, run: { of } })).join('\n')
   assert.match(
     await remarkOn('unit', 'true # go test ./...'),
-    /names no number of tests.*: add `-v` to `go test`$/,
+    /gives no number of tests.*: add `-v` to `go test`$/,
   )
   assert.match(await remarkOn('test', 'true'), /JUnit XML, and set `report` to that file$/)
   assert.equal(await remarkOn('lint', 'true'), '')

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { agentSettings } from '../../../src/agents/registry.ts'
-import { type Change, judgeChanges } from '../../../src/gates/guard.ts'
+import { type GuardedChange, judgeChanges } from '../../../src/gates/guard.ts'
 import { createRedactor } from '../../../src/isolation/redact.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'fsck-'))
@@ -40,7 +40,7 @@ const refuses = (path: string, kind: Kind, content: string) =>
         newMode: kind === 'link' ? '120000' : '100644',
         size: content.length,
         content: Buffer.from(content),
-      } satisfies Change,
+      } satisfies GuardedChange,
     ],
     rules,
   ).length > 0

@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { agentNames, agentSettings } from '../../../src/agents/registry.ts'
 import {
-  type Change,
   formatRefusals,
+  type GuardedChange,
   type GuardRules,
   isRalphPath,
   judgeChanges,
@@ -26,7 +26,7 @@ const rules: GuardRules = {
 }
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
-const added = (path: string, text = 'x'): Change => ({
+const added = (path: string, text = 'x'): GuardedChange => ({
   path,
   status: 'A',
   oldMode: '000000',
@@ -34,7 +34,7 @@ const added = (path: string, text = 'x'): Change => ({
   size: text.length,
   content: bytes(text),
 })
-const link = (path: string, target: string): Change => ({ ...added(path, target), newMode: '120000' })
+const link = (path: string, target: string): GuardedChange => ({ ...added(path, target), newMode: '120000' })
 
 /** What each kind of refusal says. */
 const WORDS: Record<string, RegExp> = {
@@ -52,7 +52,7 @@ const WORDS: Record<string, RegExp> = {
 }
 const kindOf = ({ reason }: Refusal) =>
   Object.keys(WORDS).find((kind) => WORDS[kind]?.test(reason)) ?? `another: ${reason}`
-const ruleOf = (change: Change, by = rules): string[] => judgeChanges([change], by).map(kindOf)
+const ruleOf = (change: GuardedChange, by = rules): string[] => judgeChanges([change], by).map(kindOf)
 
 const REFUSED: Record<string, string[]> = {
   workflow: [

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Change, foldPath, type GuardRules, judgeChanges } from '../../../src/gates/guard.ts'
+import { foldPath, type GuardedChange, type GuardRules, judgeChanges } from '../../../src/gates/guard.ts'
 import { formatSensitiveFiles, sensitiveKindOf } from '../../../src/gates/sensitive-files.ts'
 import { createRedactor } from '../../../src/isolation/redact.ts'
 
@@ -55,7 +55,7 @@ const rules = (protectedPaths: string[]): GuardRules => ({
   ...{ protectedPaths, configFile: null, agentSettings: [] },
   secrets: createRedactor([]),
 })
-const changed = (path: string, status: Change['status'] = 'M'): Change => ({
+const changed = (path: string, status: GuardedChange['status'] = 'M'): GuardedChange => ({
   ...{ path, status, oldMode: '100644', newMode: status === 'D' ? '000000' : '100644', size: 1 },
   content: Buffer.from('x'),
 })

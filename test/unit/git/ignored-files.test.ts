@@ -47,6 +47,26 @@ test('ignored files of sessions and of gates are kept apart, and each gets its o
   assert.equal(at.shell('cat dist/a.js node_modules/left/passed'), 'session\ngates\n')
 })
 
+test('a candidate begins without ignored files of earlier sessions, and all of them are back when the run ends', async () => {
+  using at = await open()
+  at.shell(
+    'mkdir -p dist node_modules/.cache; echo first >dist/a.js; echo first >dist/b.js; echo 1 >node_modules/.cache/b',
+  )
+  await at.ignored.forCandidate()
+  assert.deepEqual(at.inside(), INSTALLED)
+  at.shell('mkdir -p dist; echo second >dist/a.js')
+  await at.ignored.forGates(true)
+  await at.ignored.forSession()
+  await at.ignored.forCandidate()
+  assert.deepEqual(at.inside(), INSTALLED)
+  // A killed run puts nothing of earlier candidates before the next one.
+  const later = at.make()
+  await later.remember()
+  assert.deepEqual(at.inside(), INSTALLED)
+  await later.restoreAll()
+  assert.equal(at.shell('cat dist/a.js dist/b.js node_modules/.cache/b'), 'second\nfirst\n1\n')
+})
+
 test('an ignored file that a session changed is removed with its folder, so that `prepare` makes it again', async () => {
   using at = await open()
   at.shell('echo fake >node_modules/.bin/tool')

@@ -39,6 +39,7 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
       conversation: new Conversation(seen),
       checks: checks(freshMs),
       pullRequest: 'draft',
+      autoMerge: false,
       limits,
       agentsSection: true,
       runUrl: null,

@@ -14,3 +14,16 @@ test('every mutation of the hostile tests finds the source text that it changes'
         stale.push(`${name}: ${path} has no longer: ${words}`)
   assert.deepEqual(stale, [])
 })
+
+test('docs/internals/hostile-agent.md has a row for every mutation, with its file', async () => {
+  const page = await readFile(join(ROOT, 'docs', 'internals', 'hostile-agent.md'), 'utf8')
+  const [, table = ''] = page.split('| switched off | where |')
+  const rows = [...table.matchAll(/^\| (?!---)(.+?) \| `([^`]+)`/gm)].map(([, name, file]) => [
+    name,
+    `src/${file}`,
+  ])
+  assert.deepEqual(
+    rows,
+    MUTATIONS.map(({ name, file }) => [name, file]),
+  )
+})

@@ -122,6 +122,28 @@ test('the network proxy lets listed hosts through, by CONNECT and without TLS, a
   assert.equal(proxy.refused().get('evil.example:443'), 2)
 })
 
+test('an address that the list names is let through, also for TLS without a name; no pattern matches one', async () => {
+  assert.ok(isAllowed(['10.0.0.5:8000'], '10.0.0.5', 8000))
+  assert.ok(!isAllowed(['10.0.0.5:8000'], '10.0.0.6', 8000))
+  assert.ok(!isAllowed(['*.0.0.5'], '10.0.0.5', 443))
+  using there = await listening('127.0.0.1')
+  await using proxy = await openConnectProxy([`127.0.0.1:${there.port}`])
+  const ask = (first: Buffer | string) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect(proxy.port, '127.0.0.1')
+      let text = ''
+      socket.on('data', (chunk) => {
+        const wasOpen = text.includes('200 Connection')
+        text += chunk
+        if (!wasOpen && text.includes('200 Connection')) socket.end(first)
+      })
+      socket.on('close', () => resolve(text)).on('error', reject)
+      socket.write(`CONNECT 127.0.0.1:${there.port} HTTP/1.1\r\n\r\n`)
+    })
+  assert.match(await ask('GET / HTTP/1.0\r\n\r\n'), /200 Connection Established[\s\S]*here$/)
+  assert.deepEqual([...proxy.refused().keys()], [])
+})
+
 test('a listed host matches exactly, or by *., on ports 443 and 80 unless one is given', () => {
   assert.ok(isAllowed(['npm'], 'Registry.NPMJS.org.', 443))
   assert.ok(isAllowed(['*.example.com'], 'a.b.example.com', 80))

@@ -28,8 +28,8 @@ test('of two documents that contradict each other the more specific one wins, an
   assert.deepEqual(
     notes.filter((note) => note.endsWith(fix)),
     [
-      `docs/epics.md: line 3 (title): US-1 is "Log in" here and "Sign in" in docs/prd.md: line 1: read as the latter. ${fix}`,
-      `docs/prd.md: line 5 (acceptanceCriteria): US-2 has other criteria here, such as "a", than in docs/epics.md: line 7: read with the latter. ${fix}`,
+      `docs/epics.md: line 3 (title): US-1 is "Log in" here but "Sign in" in docs/prd.md: line 1. Ralph uses the title in docs/prd.md: line 1. ${fix}`,
+      `docs/prd.md: line 5 (acceptanceCriteria): US-2 has different criteria here than in docs/epics.md: line 7, for example "a". Ralph uses those in docs/epics.md: line 7. ${fix}`,
     ],
   )
 })
@@ -52,12 +52,12 @@ test('two documents that disagree about a status are a note with the status that
     }),
   })
   const told = (...files: Parameters<typeof documentsOf>) =>
-    documentsOf(...files).notes.filter((note) => note.includes('read as'))
+    documentsOf(...files).notes.filter((note) => note.includes('reads it as'))
   assert.deepEqual(told(list('x'), made(false)).slice(-1), [
-    'US-1 is open in prd.json: userStories[0] and done in docs/TODO.md: line 1: read as open.',
+    'US-1 is open in prd.json (userStories[0]) but done in docs/TODO.md (line 1). Ralph reads it as open.',
   ])
   assert.deepEqual(told(list(' '), made(true)).slice(-1), [
-    'US-1 is done in prd.json: userStories[0] and open in docs/TODO.md: line 1: read as done.',
+    'US-1 is done in prd.json (userStories[0]) but open in docs/TODO.md (line 1). Ralph reads it as done.',
   ])
   assert.equal(
     told(list('x'), made(true)).some((note) => /is (?:done|open) in /.test(note)),
@@ -88,7 +88,7 @@ test('a story is done only when both of two trackers say so, in either order, wi
     const [open, done] = one === 'done' ? [there, here] : [here, there]
     assert.ok(
       notes.includes(
-        `1.1 is open in ${open}/sprint-status.yaml: line 3 and done in ${done}/sprint-status.yaml: line 3: read as open, since both are trackers and only one says done.`,
+        `1.1 is open in ${open}/sprint-status.yaml (line 3) but done in ${done}/sprint-status.yaml (line 3). Ralph reads it as open, because both are trackers and only one says done.`,
       ),
       notes.join('\n'),
     )
@@ -144,9 +144,9 @@ test('a cycle costs the edge that closes it, an unknown dependency itself, a rep
   )
   for (const start of [
     'a.md: line 4 (title): found "", ',
-    'a.md: line 10 (id): found "US-4", ',
-    'b.md: line 1 (dependsOn): "US-9" is not a story of this plan: this dependency is dropped. To change it: ',
-    'b.md: line 1 (dependsOn): "US-1" waits for this story itself (US-1 -> US-2 -> US-1): this dependency is dropped.',
+    'a.md: line 10 (id): the id "US-4" is already used in a.md: line 8, so this story is now US-4b. ',
+    'b.md: line 1 (dependsOn): "US-9" is not a story of this plan, so Ralph drops this dependency. To change it: ',
+    'b.md: line 1 (dependsOn): "US-1" waits for this story itself (US-1 -> US-2 -> US-1), so Ralph drops this dependency.',
   ])
     assert.equal(notes.filter((note) => note.startsWith(start)).length, 1, `${start}\n${notes.join('\n')}`)
 })

@@ -183,7 +183,7 @@ test('BMAD: goal and number of the current sprint, priority words, dependencies'
 
 test('configurations of other tools: commands are proposed as gates, the rest is a note, nothing takes effect', () => {
   const told = (name: string, path: string) => project(name).notes.filter((note) => note.startsWith(path))
-  const rest = 'Put into the workflow, or into ralph.config.yml, what shall hold here.'
+  const rest = 'Copy those that you want to keep to the workflow or to ralph.config.yml.'
   assert.deepEqual(project('ralphy').gates, { test: 'npm test', lint: 'npm run lint' })
   assert.deepEqual(told('ralphy', '.ralphy'), [
     `.ralphy/config.yaml: it says instructions: use the server's own router; protected-paths: src/legacy/**, *.lock. ${rest}`,
@@ -191,15 +191,15 @@ test('configurations of other tools: commands are proposed as gates, the rest is
   ])
   assert.deepEqual(told('ralph-tui', '.ralph-tui'), [
     `.ralph-tui/config.toml: it says agent: opencode; fallback-agent: claude; model: anthropic/claude-sonnet; max-iterations: 12; max-attempts: 2. ${rest}`,
-    '.ralph-tui/config.toml: not read, with what replaces it: errorHandling: max-attempts, and the breaker.',
+    '.ralph-tui/config.toml: these keys are not read. errorHandling: use max-attempts and breaker.',
   ])
   assert.deepEqual(told('frankbria', '.ralphrc'), [
     `.ralphrc: it says calls-per-hour: 80; iteration-timeout: 20m; agent-args: --allowedTools Write,Read,Edit,Bash(npm *); breaker.noProgress: 3. ${rest}`,
-    '.ralphrc: not read, with what replaces it: CLAUDE_OUTPUT_FORMAT: each agent is read in its own format.',
+    '.ralphrc: these keys are not read. CLAUDE_OUTPUT_FORMAT: Ralph knows the output format of each agent.',
   ])
   assert.deepEqual(told('orchestrator', 'ralph.yml'), [
     `ralph.yml: it says agent: claude; max-iterations: 40; max-cost-usd: 12; max-agent-time: 7200s; instructions: Search before you build. ${rest}`,
-    'ralph.yml: not read, with what replaces it: event_loop.prompt_file: ralph plan --from FILE.',
+    'ralph.yml: these keys are not read. event_loop.prompt_file: use ralph plan --from FILE.',
   ])
   assert.deepEqual(project('steps').gates, { test: 'go test ./...' })
   assert.match(

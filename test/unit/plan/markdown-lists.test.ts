@@ -215,7 +215,11 @@ test('a mistake in a box costs its story at most, with a notice that has the lin
     ['US-1', 'US-1b'],
   )
   assert.ok(notes.some((note) => /^plan\.md: line 3 \(title\): .* left out\. To change it: /.test(note)))
-  assert.ok(notes.some((note) => note.startsWith('plan.md: line 5 (id): found "US-1"')))
+  assert.ok(
+    notes.some((note) =>
+      note.startsWith('plan.md: line 5 (id): the id "US-1" is already used in plan.md: line 4,'),
+    ),
+  )
 })
 
 test('Windows line ends, a BOM and tabs are read', () => {

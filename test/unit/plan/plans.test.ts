@@ -174,7 +174,7 @@ A member takes a tool home.
     })
     const one = documentsOf(...done)
     assert.equal(one.prd.userStories.length, 5)
-    assert.match(one.notes.join('\n'), /in the others nothing is left to do/)
+    assert.match(one.notes.join('\n'), /because the others have nothing left to do/)
   })
 
   test('an unfilled template of the tool is refused with its path', () => {
@@ -549,7 +549,7 @@ test('a dependency on something that is no story is dropped, with a note', () =>
   const cut = { id: 'f1', description: 'Table', passes: false, status: 'cancelled' }
   const features = notesOf('feature_list.json', [cut, feature])
   assert.match(features, /dropped dependencies on entries that are not stories: f2 for f1, f9\./)
-  assert.match(features, /not to be built: f1 Table\./)
+  assert.match(features, /marked as not to be built: f1 Table\./)
   const issue = { number: 3, title: 'Sum', state: 'OPEN', body: 'Blocked by #9', blockedBy: [{ number: 8 }] }
   const closed = { number: 7, state: 'CLOSED' }
   assert.match(

@@ -20,10 +20,10 @@ test('a story too large by criteria, words, points or title gets each reason', (
   assert.deepEqual(
     sizeRemarks(stories).map(({ storyId, remark }) => [storyId, remark]),
     [
-      ['b', '9 acceptance criteria, and 8 are many: too much for one session; split it'],
-      ['c', '2101 words, and 2000 are many: too much for one session; split it'],
-      ['d', '"entire admin dashboard" is a feature, not a story: too much for one session; split it'],
-      ['e', '13 points, and 8 are many: too much for one session; split it'],
+      ['b', '9 acceptance criteria are too many for one session (at most 8). Split the story.'],
+      ['c', '2101 words are too many for one session (at most 2000). Split the story.'],
+      ['d', '"entire admin dashboard" is a feature, and does not fit into one session. Split the story.'],
+      ['e', '13 points are too many for one session (at most 8). Split the story.'],
     ],
   )
 })

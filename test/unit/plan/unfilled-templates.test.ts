@@ -9,7 +9,7 @@ test('a template without a story is left out with a note, and no session gets it
   const words = { path: 'PRD.md', text: template.replace(/^- /gm, '- note: ') }
   const { prose, notes } = documentsOf(words)
   assert.deepEqual(prose, [])
-  assert.match(notes.join('\n'), /a template that is not filled in.*PRD\.md/)
+  assert.match(notes.join('\n'), /PRD\.md \(a template that is not filled in/)
 })
 
 test("a person's document with a link and one placeholder is no unfilled template", () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Attempt } from '../../../src/engine/model/attempt.ts'
 import type { TimelineEntry } from '../../../src/engine/model/state.ts'
 import { newStory } from '../../../src/engine/prd/schema.ts'
-import { emptyRecord, recordAttemptTime } from '../../../src/engine/state-updates.ts'
+import { emptyRecord, recordAttemptTime } from '../../../src/engine/state/state-updates.ts'
 import { storyCheck } from '../../../src/report/check-runs.ts'
 import { viewOf } from '../../../src/report/view.ts'
 import { stateOf } from '../engine/samples.ts'
@@ -32,7 +32,7 @@ test('after a retry the table and the check name the same attempt', () => {
     view.timeline.map(({ attempt }) => attempt),
     [1, 2, 2, 3, 4],
   )
-  assert.match(storyCheck(view, 'US-001').title, /^Passed at attempt 4\b/)
+  assert.match(storyCheck(view, 'US-001').title, /^Passed on attempt 4\b/)
 })
 
 test('an attempt whose job was lost is listed in that job', () => {
@@ -43,6 +43,7 @@ test('an attempt whose job was lost is listed in that job', () => {
     const attempt: Attempt = {
       ...{ storyId: 'US-001', iteration: 1, number: 1, agent: 'first', base: 'base', startedAt },
       ...{ reserved: { costUsd: null, tokens: null }, unwanted: false, phase: 'reserved' },
+      runner: { at: 'checkout' },
     }
     const after = recordAttemptTime({ ...state, prd }, attempt, 'returned', 's', now + 1)
     return after.timeline.map(({ job }) => job)

@@ -66,10 +66,10 @@ test('the check of a passed story', () => {
   const check = storyCheck(midRun(), 'US-001', facts)
   assert.equal(check.name, 'ralph / US-001')
   assert.equal(check.conclusion, 'success')
-  assert.equal(check.title, 'Passed at the first attempt · Customers sign in with e-mail and password')
+  assert.equal(check.title, 'Passed on the first attempt · Customers sign in with e-mail and password')
   assert.ok(check.text.includes('| typecheck | ✅ passed | 2.1s |'))
   assert.ok(check.summary.includes('$0.42 · 2m 34s · [`e011c0f`]'))
-  assert.equal(storyCheck(complete(), 'US-003', facts).title.split(' · ')[0], 'Passed at attempt 2')
+  assert.equal(storyCheck(complete(), 'US-003', facts).title.split(' · ')[0], 'Passed on attempt 2')
 })
 
 test('the check of a story shows its tests, flaky gates and remarks of gates, and the roll-up its flaky gates', () => {
@@ -97,7 +97,7 @@ test('a story that passed without a change is marked so on its check, in the rol
   const state = unchanged(midRun(), 'US-001')
   const check = storyCheck(state, 'US-001', facts)
   assert.equal(check.conclusion, 'success')
-  const said = "Passed at the first attempt without a change, by a judge's word"
+  const said = "Passed on the first attempt without a change, by a judge's word"
   assert.ok(check.title.startsWith(`${said} · Customers`), check.title)
   assert.ok(check.summary.includes(said), check.summary)
   assert.ok(commitStatusOf(check).description.startsWith(said))
@@ -121,7 +121,7 @@ test('the check of a blocked story names the command that helps', () => {
 test('a story that will be tried again is in progress while the chain goes on, and closed when it ends', () => {
   assert.equal(storyCheck(midRun(), 'US-003', facts).conclusion, null)
   assert.match(storyCheck(midRun(), 'US-003', facts).title, /^Attempt 1 was rejected, to be tried again · /)
-  assert.match(storyCheck(midRun(), 'US-005', facts).title, /^In work, attempt 1 · /)
+  assert.match(storyCheck(midRun(), 'US-005', facts).title, /^In progress, attempt 1 · /)
   assert.equal(storyCheck(concluded(midRun(), 'continued', 'x'), 'US-003', facts).conclusion, null)
   const ends: [Outcome, Check['conclusion'], Check['conclusion']][] = [
     ['budget', 'failure', 'cancelled'],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { newStory } from '../../../src/engine/prd/schema.ts'
-import { emptyRecord } from '../../../src/engine/state-updates.ts'
+import { emptyRecord } from '../../../src/engine/state/state-updates.ts'
 import { exampleWords } from '../../../src/report/example-words.ts'
 
 const story = newStory({ id: 'US-001', title: 'x', acceptanceCriteria: ['a', 'b', 'c', 'd'] })

@@ -8,7 +8,7 @@ import {
   passedUnchanged,
   passedUngated,
   passStory,
-} from '../../../src/engine/attempt-outcome.ts'
+} from '../../../src/engine/attempts/attempt-outcome.ts'
 import { formatHolder, isExpired, leaseMs } from '../../../src/engine/lease.ts'
 import type { Attempt } from '../../../src/engine/model/attempt.ts'
 import type { Event } from '../../../src/engine/model/event.ts'

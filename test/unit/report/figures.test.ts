@@ -122,8 +122,8 @@ test('the tally counts skipped stories separately', () => {
 test('every outcome has a headline', () => {
   const heads: [State, string][] = [
     [justStarted(), '🔁 0 of 6 stories pass · getting ready'],
-    [midRun(), '🔁 3 of 6 stories pass · US-005 is in work'],
-    [working(midRun(), 'US-003'), '🔁 3 of 6 stories pass · US-003 is in work (attempt 2)'],
+    [midRun(), '🔁 3 of 6 stories pass · US-005 is in progress'],
+    [working(midRun(), 'US-003'), '🔁 3 of 6 stories pass · US-003 is in progress (attempt 2)'],
     [{ ...complete(), job: justStarted().job }, '🔁 6 of 6 stories pass · final verification'],
     [
       {
@@ -148,7 +148,7 @@ test('every outcome has a headline', () => {
       concluded(midRun(), 'budget', 'the cost limit of $5.00 is reached'),
       '🛑 Stopped: the cost limit of $5.00 is reached · 3 of 6 stories pass',
     ],
-    [byAnn(midRun()), '⏸️ Paused: paused by ann · 3 of 6 stories pass'],
+    [byAnn(midRun()), '⏸️ Paused by ann · 3 of 6 stories pass'],
     [
       concluded(midRun(), 'paused', 'waiting for it', NOW),
       '⏳ Waiting until 2026-01-10 14:05 UTC · 3 of 6 stories pass',

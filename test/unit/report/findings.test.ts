@@ -121,13 +121,13 @@ test('"every story passed its gates" is shown only when it is true', () => {
   const one = passedAs(['US-002'], 'unchanged')
   assert.equal(
     describeCompletion(one),
-    `${total - 1} stories passed their gates, 1 was taken by a judge's word`,
+    `${total - 1} stories passed their gates, 1 was accepted on a judge's word`,
   )
   assert.equal(headline(one).text, `Complete: ${total} of ${total} stories pass, 1 by a judge's word`)
   const mixed = passedAs(['US-001'], 'ungated', passedAs(['US-003'], null, one))
   assert.equal(
     describeCompletion(mixed),
-    `${total - 3} stories passed their gates, 1 was taken by a judge's word, 1 had passed before (seen by no gate of this run), 1 passed without a gate`,
+    `${total - 3} stories passed their gates, 1 was accepted on a judge's word, 1 had passed before (seen by no gate of this run), 1 passed without a gate`,
   )
   assert.equal(
     headline(mixed).text,
@@ -136,7 +136,7 @@ test('"every story passed its gates" is shown only when it is true', () => {
   const ids = complete().prd.userStories.map(({ id }) => id)
   assert.equal(
     describeCompletion(passedAs(ids, 'unchanged')),
-    `no story passed by a gate, ${total} were taken by a judge's word`,
+    `no story passed by a gate, ${total} were accepted on a judge's word`,
   )
   assert.match(
     pullRequestBody(one, facts),

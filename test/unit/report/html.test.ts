@@ -70,7 +70,7 @@ test('several candidates of a story are shown with the chosen one, the reason an
   ])
     assert.ok(page.includes(row), row)
   assert.ok(stickyComment(view).includes('by candidate 3 of 3: the smallest green change; the others cost'))
-  assert.match(storyCheck(view, 'US-002').title, /^Passed at the first attempt by candidate 3 of 3: /)
+  assert.match(storyCheck(view, 'US-002').title, /^Passed on the first attempt by candidate 3 of 3: /)
 })
 
 test('every value in an HTML template is text, and only templates make markup', () => {
@@ -100,7 +100,7 @@ test('the HTML report of a stuck run begins with the problem and what to do', ()
   const page = plain(renderReport(viewOf(rich(), { ...facts, notes: ['The network refused: a.test (3)'] })))
   assert.match(
     page,
-    /Stuck: US-003 is blocked · 4 of 6 stories pass 2 findings to look at .* 4 passed 1 blocked 1 waiting Next: Say what is missing: \/ralph retry US-003 -- &lt;hint&gt;/,
+    /Stuck: US-003 is blocked · 4 of 6 stories pass 2 findings to look at .* 4 passed 1 blocked 1 waiting Next: Give a hint with \/ralph retry US-003 -- &lt;hint&gt;/,
   )
   assert.match(page, /is blocked after 3 attempts: gate test failed \(exit 1\)/)
   assert.match(page, /Rejected attempts \$1\.83 3 attempts/)
@@ -120,10 +120,13 @@ test('the HTML report of a stuck run begins with the problem and what to do', ()
 
 test('the HTML report of a run in work says so, with its time', () => {
   const page = plain(renderReport(viewOf(midRun(), { ...facts, now: NOW + 3_600_000 })))
-  assert.match(page, /This run is still in work\. As of 2026-01-10 14:05 UTC, looked at 2026-01-10 15:05 UTC/)
+  assert.match(
+    page,
+    /This run is still in progress\. As of 2026-01-10 14:05 UTC, looked at 2026-01-10 15:05 UTC/,
+  )
   const left = viewOf(midRun(), facts, { kind: 'ready', step: null })
   for (const view of [viewOf(complete(), facts), left])
-    assert.doesNotMatch(plain(renderReport(view)), /still in work/)
+    assert.doesNotMatch(plain(renderReport(view)), /still in progress/)
 })
 
 test('every symbol in the chart of iterations has a legend', () => {

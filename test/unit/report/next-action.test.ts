@@ -78,24 +78,24 @@ function resting(): State {
 const TABLE: Record<string, Row> = {
   'before the first run': {
     state: neverRun,
-    stands: '0 of 6 stories pass · not begun · US-001 is next',
+    stands: '0 of 6 stories pass · not started · US-001 is next',
     comment: 'Start with *Run workflow*: `US-001` is next.',
     cli: 'Start with ralph run: US-001 is next.',
   },
   'a run at work elsewhere': {
     state: { ...midRun(), lease: LEASE },
     lives: true,
-    stands: '3 of 6 stories pass · US-005 is in work',
+    stands: '3 of 6 stories pass · US-005 is in progress',
     comment:
-      'Nothing to do: Ralph is at work (process 42 on laptop). `/ralph pause` holds it after this iteration, `/ralph stop` at once.',
-    cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause holds it after this iteration, ralph stop at once.',
+      'Nothing to do: Ralph is at work (process 42 on laptop). `/ralph pause` holds it after this iteration, `/ralph stop` ends it immediately.',
+    cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause holds it after this iteration, ralph stop ends it immediately.',
   },
   'a run at work, without a pull request': {
     state: { ...midRun(), ...noPull, lease: LEASE },
     lives: true,
-    stands: '3 of 6 stories pass · US-005 is in work',
+    stands: '3 of 6 stories pass · US-005 is in progress',
     comment: 'Nothing to do: Ralph is at work (process 42 on laptop).',
-    cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause holds it after this iteration, ralph stop at once.',
+    cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause holds it after this iteration, ralph stop ends it immediately.',
   },
   'killed in an iteration': {
     state: { ...midRun(), lease: LEASE },
@@ -109,7 +109,7 @@ const TABLE: Record<string, Row> = {
       'paused',
       'paused by ann',
     ),
-    stands: 'Paused: paused by ann · 3 of 6 stories pass',
+    stands: 'Paused by ann · 3 of 6 stories pass',
     comment: 'Continue with `/ralph run`.',
     cli: 'Continue with ralph run.',
   },
@@ -131,15 +131,15 @@ const TABLE: Record<string, Row> = {
       'a gate fails',
     ),
     stands: 'Paused: a gate fails · 3 of 6 stories pass',
-    comment: 'Fix what the reason names, then continue with `/ralph run`.',
-    cli: 'Fix what the reason names, then continue with ralph run.',
+    comment: 'Fix the reported problem, then continue with `/ralph run`.',
+    cli: 'Fix the reported problem, then continue with ralph run.',
   },
   'max-iterations reached': {
     state: between(midRun(), 'max-iterations', 'x'),
     under: { maxIterations: 4 },
     stands: 'Stopped: the limit of 4 iterations is reached · 3 of 6 stories pass',
     comment: 'What was done so far is kept. Allow more with `/ralph limit iterations +10`.',
-    cli: 'What was done so far is kept. Allow more with ralph limit iterations +10, then continue with ralph run.',
+    cli: 'What was done so far is kept. Allow more with ralph limit iterations +10. Then continue with ralph run.',
   },
   'max-jobs reached': {
     state: between(midRun(), 'max-iterations', 'x'),
@@ -153,14 +153,14 @@ const TABLE: Record<string, Row> = {
     under: { maxCostUsd: 2 },
     stands: 'Stopped: the cost limit of $2.00 is reached · 3 of 6 stories pass',
     comment: 'What was done so far is kept. Allow more with `/ralph limit cost +3`.',
-    cli: 'What was done so far is kept. Allow more with ralph limit cost +3, then continue with ralph run.',
+    cli: 'What was done so far is kept. Allow more with ralph limit cost +3. Then continue with ralph run.',
   },
   'max-cost-usd exceeded': {
     state: between(midRun(), 'budget', 'x'),
     under: { maxCostUsd: 0.01 },
     stands: 'Stopped: the cost limit of $0.01 is reached · 3 of 6 stories pass',
     comment: 'What was done so far is kept. Allow more with `/ralph limit cost +5`.',
-    cli: 'What was done so far is kept. Allow more with ralph limit cost +5, then continue with ralph run.',
+    cli: 'What was done so far is kept. Allow more with ralph limit cost +5. Then continue with ralph run.',
   },
   'max-tokens reached': {
     state: between(midRun(), 'budget', 'x'),
@@ -205,21 +205,21 @@ const TABLE: Record<string, Row> = {
     state: resting(),
     stands: 'Waiting until 2026-01-10 15:05 UTC · 4 of 6 stories pass',
     comment:
-      'Nothing to do if the hourly `resume-lost` workflow is set up: work continues by itself; `/ralph retry US-003 -- <hint>` has it tried at once.',
-    cli: 'ralph run waits until then and continues; ralph retry US-003 -- <hint> has it tried at once.',
+      'Nothing to do if the hourly `resume-lost` workflow is set up: work continues by itself; `/ralph retry US-003 -- <hint>` tries it again at once.',
+    cli: 'ralph run waits until then and continues; ralph retry US-003 -- <hint> tries it again at once.',
   },
   stuck: {
     state: isStuck,
     stands: 'Stuck: US-003 is blocked · 4 of 6 stories pass',
-    comment: 'Say what is missing: `/ralph retry US-003 -- <hint>`, or leave it out: `/ralph skip US-003`.',
-    cli: 'Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003, then continue with ralph run.',
+    comment: 'Give a hint with `/ralph retry US-003 -- <hint>`, or leave it out with `/ralph skip US-003`.',
+    cli: 'Give a hint with ralph retry US-003 -- <hint>, or leave it out with ralph skip US-003. Then continue with ralph run.',
   },
   'stuck, without a pull request': {
     state: { ...isStuck, ...noPull },
     stands: 'Stuck: US-003 is blocked · 4 of 6 stories pass',
     comment:
-      'Open a pull request from `ralph/auth` and comment there. Say what is missing: `/ralph retry US-003 -- <hint>`, or leave it out: `/ralph skip US-003`.',
-    cli: 'Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003, then continue with ralph run.',
+      'Open a pull request from `ralph/auth` and comment there. Give a hint with `/ralph retry US-003 -- <hint>`, or leave it out with `/ralph skip US-003`.',
+    cli: 'Give a hint with ralph retry US-003 -- <hint>, or leave it out with ralph skip US-003. Then continue with ralph run.',
   },
   'stuck, as the judge gave no verdict': {
     state: { ...between(complete(), 'stuck', 'no verdict'), verification: unjudged },
@@ -306,8 +306,8 @@ const TABLE: Record<string, Row> = {
   'an error without a fix': {
     state: between(midRun(), 'error', '3 jobs in a row ended without an iteration'),
     stands: 'Error: 3 jobs in a row ended without an iteration',
-    comment: 'Fix what the reason names, then continue with `/ralph run`.',
-    cli: 'Fix what the reason names, then continue with ralph run.',
+    comment: 'Fix the reported problem, then continue with `/ralph run`.',
+    cli: 'Fix the reported problem, then continue with ralph run.',
   },
 }
 

@@ -1,7 +1,6 @@
 // Runs to render: at their start, in work, stuck, complete, with 60 stories; and the limits they ran under.
 
-import { UNCHANGED } from '../../../src/engine/attempt-outcome.ts'
-import { closedBreaker } from '../../../src/engine/breaker.ts'
+import { UNCHANGED } from '../../../src/engine/attempts/attempt-outcome.ts'
 import type { Attempt } from '../../../src/engine/model/attempt.ts'
 import type { Outcome, Story } from '../../../src/engine/model/feature.ts'
 import type { GateResult } from '../../../src/engine/model/gate.ts'
@@ -10,6 +9,7 @@ import type { Limits } from '../../../src/engine/model/limit-types.ts'
 import type { Job, State, StoryRecord, TimelineEntry } from '../../../src/engine/model/state.ts'
 import { emptyUsage, type Usage } from '../../../src/engine/model/usage.ts'
 import { emptyRun, newStory } from '../../../src/engine/prd/schema.ts'
+import { closedBreaker } from '../../../src/engine/state/breaker.ts'
 import { entryWith } from '../engine/samples.ts'
 
 /** 2026-01-10 14:05 UTC. */
@@ -311,6 +311,7 @@ export function working(state: State, id: string): State {
     base: state.green,
     reserved: { costUsd: null, tokens: null },
     unwanted: false,
+    runner: { at: 'checkout' },
     phase: 'reserved',
   }
   return {

@@ -64,11 +64,11 @@ test('the comment begins with marker, headline, bar and what to do next', () => 
   assert.equal(
     start(midRun()),
     `<!-- ralph:sticky:auth -->
-### 🔁 3 of 6 stories pass · US-005 is in work
+### 🔁 3 of 6 stories pass · US-005 is in progress
 
 🟩🟩🟩🟦🟨⬜ **3/6**
 
-**Next:** Nothing to do: Ralph is at work. \`/ralph pause\` holds it after this iteration, \`/ralph stop\` at once.
+**Next:** Nothing to do: Ralph is at work. \`/ralph pause\` holds it after this iteration, \`/ralph stop\` ends it immediately.
 
 |  | Story | Attempts | Cost | Time | Commit |`,
   )
@@ -80,7 +80,7 @@ test('the comment begins with marker, headline, bar and what to do next', () => 
 🟩🟩🟩🟩🟥⬜ **4/6**
 
 > [!WARNING]
-> **Next:** Say what is missing: \`/ralph retry US-003 -- <hint>\`, or leave it out: \`/ralph skip US-003\`.
+> **Next:** Give a hint with \`/ralph retry US-003 -- <hint>\`, or leave it out with \`/ralph skip US-003\`.
 `,
   )
   assert.match(
@@ -102,7 +102,7 @@ test('the table has a row for every story, with its commit', () => {
     ),
   )
   assert.ok(comment.includes('<sub>waits for US-003</sub>'))
-  assert.ok(comment.includes('<sub>in work now</sub>'))
+  assert.ok(comment.includes('<sub>in progress now</sub>'))
   const again = midRun().prd.userStories.map((story) => ({ ...story, passes: false }))
   assert.ok(
     !stickyComment({ ...midRun(), prd: { ...midRun().prd, userStories: again } }, facts).includes('/commit/'),

@@ -118,6 +118,12 @@ test('why of a resting story shows until when', () => {
     helpOf(given)[0] ?? '',
     /^It rests until 2026-01-10 14:05 UTC \(3 attempts in a row changed nothing\)\./,
   )
+  const blocked = free.map((story) => (story.id === 'US-003' ? { ...story, blocked: true } : story))
+  const help = helpOf({ ...given, prd: { ...given.prd, userStories: blocked } })
+  assert.ok(
+    help.every((line) => !line.startsWith('It rests')),
+    'nothing starts a blocked story by itself',
+  )
 })
 
 test('returned attempts are shown in addition to the counted ones', () => {
@@ -132,10 +138,18 @@ test('returned attempts are shown in addition to the counted ones', () => {
 })
 
 test('why of stories without a failure', () => {
-  assert.deepEqual(helpOf(pass(justStarted(), 'US-001'), 'US-001'), [
-    'ralph redo US-001 -- <why> works on it again.',
+  const passed = whyOf(pass(justStarted(), 'US-001'), 'US-001', 'cli')
+  assert.match(toPlainText(passed?.passed ?? []), /^Its gates passed on [0-9a-f]{7}\.$/)
+  assert.equal(passed?.helpTitle, 'What you can do')
+  assert.deepEqual(passed?.help.map(toPlainText), [
+    'ralph diff US-001 shows what was changed for it.',
+    'ralph redo US-001 -- <why> works on it again, if the work is not what you want.',
   ])
-  assert.deepEqual(helpOf(stuck(), 'US-006'), ['ralph why US-003 shows how the story is that it waits for.'])
+  assert.match(whyReply(passed), /Status: passed, .*\. Its gates passed on .*What you can do/s)
+  assert.equal(whyOf(stuck(), 'US-006', 'cli')?.helpTitle, 'What would help')
+  assert.deepEqual(helpOf(stuck(), 'US-006'), [
+    'It waits for US-003: ralph why US-003 shows what is missing there.',
+  ])
   assert.equal(whyOf(justStarted(), 'US-001', 'cli')?.statusText, 'open, 0 attempts')
 })
 

@@ -36,7 +36,7 @@ test('configuration file: duplicate keys are mistakes in YAML and JSON, and the 
   const numbered = onlyWrong(yml('prices: { 1: {input: 1, output: 1}, "1": {input: 1, output: 1} }'))
   assert.deepEqual(
     [numbered.path, numbered.expected],
-    ['ralph.config.yml: line 1, column 37', 'every key once in a map'],
+    ['ralph.config.yml: line 1, column 37', 'a key that this map does not have yet'],
   )
 })
 

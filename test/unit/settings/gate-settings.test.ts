@@ -164,7 +164,7 @@ test('gate names that differ only by case are a mistake', () => {
 test('a duplicate gate name is a mistake with its line', () => {
   const mistake = onlyWrong({ inputs: { gates: 'test: a\nlint: b\ntest: c\n' } })
   assert.equal(mistake.path, 'input gates: line 3, column 1')
-  assert.equal(mistake.expected, 'every key once in a map')
+  assert.equal(mistake.expected, 'a key that this map does not have yet')
 })
 
 test('gates that are no YAML map are a mistake', () => {

@@ -19,12 +19,12 @@ const { inputsTable, keysTable }: { inputsTable: () => string[]; keysTable: () =
 )
 
 const contract = `
-command feature stories epic approve ask token publish-token base-branch branch-prefix working-directory config-file
+command feature stories epic approve ask token publish-token base-branch branch-prefix branch-name working-directory config-file
 agent agent-command agent-args agent-env agent-wrapper agent-version cache model fallback-agent instructions auth pipeline
 gates gate-env services prepare baseline final-verification evidence protected-paths product weakened-tests needs-proof new-dependencies examples examples-key clean-room gates-parallel
 iterations-per-job max-iterations max-jobs max-attempts max-corrections iteration-timeout idle-timeout job-deadline max-cost-usd
 max-tokens max-agent-time calls-per-hour
-publish pull-request report-as reviews reviews-from checks required-checks approvals update-base agents-md write-back sign-commits signing-key redispatch workflow notify
+publish pull-request report-as reviews reviews-from checks required-checks approvals update-base auto-merge agents-md write-back sign-commits signing-key redispatch workflow notify
 isolation network network-allow max-parallel candidates
 `
 const contractInputs = contract.trim().split(/\s+/)
@@ -64,6 +64,15 @@ test('action.yml: descriptions are one line, from the table', () => {
   }
 })
 
+test('the description of a choice has each of its words: explained, or listed at the end', () => {
+  for (const { field, about, description, values } of settingRows) {
+    const listed = ` (${values.join(', ')}).`
+    const isExplained = values.every((value) => about.includes(`\`${value}\``))
+    if (values.length > 0) assert.equal(description, `${about}${isExplained ? '.' : listed}`, field)
+    assert.doesNotMatch(description, /\.\s*[.(]/, field)
+  }
+})
+
 test('action.yml: outputs and runtime', () => {
   assert.deepEqual(Object.keys(action.outputs), contractOutputs)
   assert.deepEqual(action.runs, { using: 'node24', main: 'dist/action/main.js', post: 'dist/action/post.js' })
@@ -89,7 +98,7 @@ test('what this version refuses, or does not write, is not documented', () => {
     `${/!\[(.*)\]\.includes\(command\)/.exec(main)?.[1]} ${looks} 'resume-lost'`.match(/[a-z-]+/g) ?? []
   assert.deepEqual([...commandNames].sort(), [...understood].sort())
   assert.match(action.outputs['report-path'].description, /Markdown/)
-  assert.match(action.outputs.outcome.description, /empty, as all of them, where the job had nothing to do/)
+  assert.match(action.outputs.outcome.description, /Empty, like all outputs, if the job had nothing to do/)
 })
 
 test('every setting of the table is in Settings, and vice versa', () => {

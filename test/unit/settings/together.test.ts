@@ -37,7 +37,7 @@ test('agent-version applies to the agent of its own level only', () => {
   const other = right({ surface: 'cli', flags: { agent: 'codex' }, ...file })
   assert.equal(other.settings.agentVersion, null)
   assert.deepEqual(other.notes, [
-    'ralph.config.yml: agentVersion: not used: it is of claude, and the agent is codex',
+    'ralph.config.yml: agentVersion: ignored, because it is a version of claude and the agent is codex',
   ])
   const alone = right({ surface: 'cli', flags: { agent: 'codex' }, ...yml('agentVersion: 2.1.0') })
   assert.equal(alone.settings.agentVersion, '2.1.0', 'beside no agent it is of whichever is chosen')

@@ -159,6 +159,7 @@ test('precedence for every setting: flag over input over file over default', () 
     gates: ['a: x', 'b: y', 'c: z'],
     candidates: ['1', '2', '3'],
     reviews: ['writers', 'off', '@ralph'],
+    branchName: ['a/{feature}', 'b/{feature}', 'c/{feature}'],
     map: ['every: 1', 'every: 2', 'every: 3'],
     services: ['a: { ready: 1 }', '- { name: a, ready: 2 }', 'b: { ready: 3 }'],
   }

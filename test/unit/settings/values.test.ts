@@ -174,6 +174,12 @@ test('branch prefixes and branches are valid git names', () => {
   ]) {
     bad('branch-prefix', prefix)
   }
+  assert.equal(input('branch-name', 'feat/{feature}').branchPrefix, 'feat/')
+  const both = { 'branch-name': 'feat/{feature}', 'branch-prefix': 'bots/' }
+  const { path, expected, fix } = onlyWrong({ inputs: both })
+  assert.deepEqual([path, expected, fix], ['input branch-name', 'bots/{feature}', 'leave branch-prefix out'])
+  for (const pattern of ['feat/', '{feature}/x', 'feat/{feature}-{feature}x', 'a b/{feature}', '{Feature}'])
+    bad('branch-name', pattern)
   assert.equal(input('base-branch', 'release/1.x').baseBranch, 'release/1.x')
   assert.equal(bad('base-branch', 'refs/heads/main').fix, 'write main')
   for (const branch of ['main/', 'main.', '@', '-b', 'a b']) bad('base-branch', branch)

@@ -6,13 +6,16 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test from 'node:test'
-import { REQUEST_TOKEN, startIdentityServer } from '../../standin/identity.ts'
+import { type IdentityServer, startIdentityServer } from '../../standin/identity.ts'
 
 const SUBJECT = 'repo:o/r:environment:ralph'
 const HEADERS = { 'content-type': 'application/json', 'anthropic-beta': 'oidc-federation-2026-04-01' }
 
-async function tokenFor(url: string, audience: string): Promise<string> {
-  const headers = { authorization: `Bearer ${REQUEST_TOKEN}` }
+async function tokenFor(
+  { url, requestToken }: Pick<IdentityServer, 'url' | 'requestToken'>,
+  audience: string,
+): Promise<string> {
+  const headers = { authorization: `Bearer ${requestToken}` }
   const response = await fetch(`${url}/runner?api-version=2&audience=${encodeURIComponent(audience)}`, {
     headers,
   })
@@ -30,12 +33,12 @@ test('the stand-in gives an identity to the job alone, and a key for it once', a
   await using server = await startIdentityServer({ subject: SUBJECT })
   const stranger = await fetch(`${server.url}/runner?audience=x`)
   assert.equal(stranger.status, 401)
-  const token = await tokenFor(server.url, 'https://api.anthropic.com')
+  const token = await tokenFor(server, 'https://api.anthropic.com')
   assert.equal(await exchange(server.url, token), 200)
   assert.equal(await exchange(server.url, token), 401, 'used before')
   const [head, claims] = token.split('.')
   assert.equal(await exchange(server.url, `${head}.${claims}.forged`), 401)
-  assert.equal(await exchange(server.url, await tokenFor(server.url, 'sts.amazonaws.com')), 401)
+  assert.equal(await exchange(server.url, await tokenFor(server, 'sts.amazonaws.com')), 401)
   assert.deepEqual(
     server.exchanges.filter(({ host }) => host === 'api.anthropic.com').map(({ why }) => why),
     ['', 'the token was used before', 'the signature is not valid', 'audience does not match'],

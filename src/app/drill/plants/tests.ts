@@ -66,7 +66,7 @@ export const tests: readonly Plant[] = [
   ofLanguage('remove-assertions', 'removes the assertions of the tests that fail', 'withoutAssertions'),
   {
     name: 'earlier-expectations',
-    does: 'undoes a recent commit, its tests and what they expect included',
+    does: 'undoes a recent commit, including its tests and what they expect',
     kind: 'hidden',
     async make(project, broken) {
       if (broken === null) return NO_BREAK

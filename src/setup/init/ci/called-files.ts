@@ -10,7 +10,7 @@ export type Calls = { folder: Folder; entered: readonly string[]; left: { files:
 
 export type CalledFile = { path: string; text: string; file: Json; inputs: Values; calls: Calls }
 
-/** The most files that one workflow calls, and the most calls inside one another: GitHub allows ten levels. */
+/** The maximum number of files that one workflow calls, and of calls inside one another: GitHub allows ten levels. */
 const MAX_FILES = 100
 const MAX_LEVELS = 10
 

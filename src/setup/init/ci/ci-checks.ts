@@ -30,14 +30,16 @@ export type CiFacts = {
   uses: Extract<CiStep, { kind: 'uses' }>[]
   /** Steps that cannot be read without a run. */
   unread: string[]
+  /** Commands that test something, but not in this checkout: in a container, or with files of the machine. */
+  elsewhere: string[]
 }
 
-/** The most checks that are read. */
+/** The maximum number of checks that are read. */
 const MAX_CHECKS = 40
 const MAX_LENGTH = 500
 
 export function readCi(folder: Folder): CiFacts {
-  const facts: CiFacts = { checks: [], services: [], uses: [], unread: [] }
+  const facts: CiFacts = { checks: [], services: [], uses: [], unread: [], elsewhere: [] }
   for (const job of pullRequestJobs(folder)) readJob(job, facts)
   facts.checks = withoutRepeats(facts.checks).slice(0, MAX_CHECKS)
   return facts
@@ -68,13 +70,27 @@ function commandsOf(step: CiStep, facts: CiFacts): Found[] {
   }
   // A tool that an earlier step puts into the checkout is on the PATH of other machines.
   const script = step.script.replace(/\$\{?GITHUB_WORKSPACE\}?\/(?:bin\/)?(?=[\w-]+ )/g, '')
-  return commandsIn(script, step.folder).map(({ run, folder }) => ({
-    kind: EFFECTS.test(run) || hasUnknown(run) ? 'skip' : kindOf(run),
+  const commands = commandsIn(script, step.folder)
+  facts.elsewhere.push(...commands.map(({ run }) => run).filter(isTestElsewhere))
+  return commands.map(({ run, folder }) => ({
+    kind: isElsewhere(run) ? 'skip' : kindOf(run),
     run: withEnv(run, step.env),
     folder,
     step: step.name,
   }))
 }
+
+function isElsewhere(run: string): boolean {
+  return EFFECTS.test(run) || hasUnknown(run)
+}
+
+function isTestElsewhere(run: string): boolean {
+  return (
+    isElsewhere(run) && TESTS.test(run) && !/^(?:echo|curl|wget|set -e)/.test(run) && run.length <= MAX_LENGTH
+  )
+}
+
+const TESTS = /(?:^|[\s/:_-])(?:tests?|r?spec|check)(?=$|[\s:._-])/i
 
 /** What reaches out of the checkout, anywhere in a command. */
 const EFFECTS =

@@ -45,6 +45,8 @@ const TOOLS: readonly (readonly [CommandKind, RegExp])[] = [
     'skip',
     /^(?:npm|yarn|pnpm) (?:publish|audit|version|config|whoami|pack|cache|prune|dedupe|ls|list|outdated|view|link)\b|^cargo (?:publish|audit|deny|login|package|outdated|vendor|update|llvm-cov|tarpaulin|bench|fuzz|miri|hack|semver-checks|install|machete|udeps|\+)|^(?:coverage|go tool|rustup|rustc|bundle (?:audit|outdated)|mix (?:hex|deps\.(?:unlock|audit)|archive))\b|^(?:node|npm|go|cargo|python|ruby|java|php|mix|gcc|clang|cmake|make) (?:-v|-V|--version|version|env)$|--version$|^dotnet (?:nuget|pack|publish)\b|^(?:goreleaser|mvn\S* .*deploy|gem (?:push|build))\b/,
   ],
+  // They make environments, build or list tests, and run none.
+  ['skip', /\s--(?:notest|no-run|collect-only|list-tests|listTests)\b/],
   // Without this, `pre-commit install` would be a linter.
   ['skip', /^(?:pre-commit|prek|lefthook|husky) (?:install|uninstall)/],
   [

@@ -1,209 +1,159 @@
 // Steps that give the generated workflow the project's tools, with the versions of its CI or of its version files. Pure.
+import { stringify } from 'yaml'
 import type { Folder } from '../project.ts'
 import type { CiFacts } from './ci-checks.ts'
 import type { Values } from './expressions.ts'
+import { isLineTool, rustLine, withPipxTools } from './line-tools.ts'
+import { TOOL_ACTIONS, type ToolAction } from './tool-actions.ts'
+import { MISE_FILES, versionIn, type Wish, wishOf } from './version-files.ts'
 import { compareVersions } from './workflow-jobs.ts'
 
 /** A step that uses an action. `tag`: the version that the commit is of. */
 export type ToolStep = { action: string; commit: string; tag: string; inputs: Values }
 
-/** A version that CI has. `program`: what says its version on a machine. */
-export type WantedVersion = { program: string; args: readonly string[]; version: string }
+/** A version that the project asks for. `program`: what says its version on a machine. */
+export type WantedVersion = Wish & { name: string; program: string; args: readonly string[] }
 
-type ToolAction = {
-  action: string
-  commit: string
-  tag: string
-  /** Inputs that choose a version, the first also by the files. */
-  version: string
-  inputs: readonly string[]
-  file: string | null
-  /** Files that say the version, if no workflow does. */
-  files: readonly (readonly [path: string, mark: RegExp])[]
-  program: readonly [string, ...string[]]
-  /** Lines of other set-up that this step makes unnecessary. */
-  replaces: RegExp | null
+export type Toolchain = {
+  steps: ToolStep[]
+  /** Lines of a step. */
+  setups: string[]
+  wanted: WantedVersion[]
+  notes: string[]
 }
-
-const ANY = /\S/
-
-/** Commits of releases, read from the repositories of the actions. */
-const ACTIONS: readonly ToolAction[] = [
-  {
-    action: 'pnpm/action-setup',
-    commit: 'fe02b34f77f8bc703788d5817da081398fad5dd2',
-    tag: 'v4.0.0',
-    version: 'version',
-    inputs: ['package_json_file'],
-    file: null,
-    files: [],
-    program: ['pnpm', '--version'],
-    replaces: /^npm install --global pnpm@|^corepack enable$/,
-  },
-  {
-    action: 'actions/setup-node',
-    commit: '820762786026740c76f36085b0efc47a31fe5020',
-    tag: 'v7.0.0',
-    version: 'node-version',
-    inputs: [],
-    file: 'node-version-file',
-    files: [
-      ['.nvmrc', ANY],
-      ['.node-version', ANY],
-      ['.tool-versions', /^nodejs /m],
-      ['package.json', /"engines"\s*:\s*\{[^}]*"node"/],
-    ],
-    program: ['node', '--version'],
-    replaces: null,
-  },
-  {
-    action: 'actions/setup-python',
-    commit: '5fda3b95a4ea91299a34e894583c3862153e4b97',
-    tag: 'v7.0.0',
-    version: 'python-version',
-    inputs: [],
-    file: 'python-version-file',
-    files: [
-      ['.python-version', ANY],
-      ['.tool-versions', /^python /m],
-    ],
-    program: ['python3', '--version'],
-    replaces: null,
-  },
-  {
-    action: 'actions/setup-go',
-    commit: 'b7ad1dad31e06c5925ef5d2fc7ad053ef454303e',
-    tag: 'v7.0.0',
-    version: 'go-version',
-    inputs: [],
-    file: 'go-version-file',
-    files: [['go.mod', /^go \d/m]],
-    program: ['go', 'version'],
-    replaces: null,
-  },
-  {
-    action: 'actions/setup-java',
-    commit: 'b6effb05e454b25005698d916606bdc6ffcbf961',
-    tag: 'v5.7.0',
-    version: 'java-version',
-    inputs: ['distribution'],
-    file: 'java-version-file',
-    files: [],
-    program: ['java', '--version'],
-    replaces: null,
-  },
-  {
-    action: 'astral-sh/setup-uv',
-    commit: '20cfd1bf945f4377ade1205e4dbc17946fc9a30d',
-    tag: 'v10.0.1',
-    version: 'version',
-    inputs: ['python-version'],
-    file: null,
-    files: [],
-    program: ['uv', '--version'],
-    replaces: /^pipx install uv$/,
-  },
-  {
-    action: 'ruby/setup-ruby',
-    commit: '0dafeac902942906541bc140009cdbf32665b601',
-    tag: 'v1.315.0',
-    version: 'ruby-version',
-    inputs: ['bundler'],
-    file: null,
-    files: [],
-    program: ['ruby', '--version'],
-    replaces: null,
-  },
-  {
-    action: 'shivammathur/setup-php',
-    commit: 'f3e473d116dcccaddc5834248c87452386958240',
-    tag: 'v2',
-    version: 'php-version',
-    inputs: ['extensions', 'tools', 'coverage'],
-    file: null,
-    files: [],
-    program: ['php', '--version'],
-    replaces: null,
-  },
-  {
-    action: 'erlef/setup-beam',
-    commit: '54075bcc5e249e4758d363f27d099f55d843f124',
-    tag: 'v1.24.1',
-    version: 'otp-version',
-    inputs: ['elixir-version', 'rebar3-version', 'version-type'],
-    file: 'version-file',
-    files: [],
-    program: ['elixir', '--version'],
-    replaces: null,
-  },
-  {
-    action: 'actions/setup-dotnet',
-    commit: 'a98b56852c35b8e3190ac28c8c2271da59106c68',
-    tag: 'v6.0.0',
-    version: 'dotnet-version',
-    inputs: [],
-    file: 'global-json-file',
-    files: [['global.json', /"sdk"/]],
-    program: ['dotnet', '--version'],
-    replaces: null,
-  },
-  {
-    action: 'oven-sh/setup-bun',
-    commit: '0c5077e51419868618aeaa5fe8019c62421857d6',
-    tag: 'v2.2.0',
-    version: 'bun-version',
-    inputs: [],
-    file: 'bun-version-file',
-    files: [],
-    program: ['bun', '--version'],
-    replaces: /^npm install --global bun@/,
-  },
-]
 
 /** Values that are written into a workflow: no expression, no secret. */
 const PLAIN = /^[\w@+*^~<>=.,:/\s|-]{1,200}$/
 
-export function toolchainOf(
-  folder: Folder,
-  { uses }: Pick<CiFacts, 'uses'>,
-  setups: readonly string[],
-): { steps: ToolStep[]; setups: string[]; wanted: WantedVersion[] } {
-  const rows = ACTIONS.flatMap((row) => {
-    const step = stepOf(row, uses) ?? stepByFile(row, folder)
-    return step === null ? [] : [{ row, step }]
-  })
-  const isReplaced = (line: string) => rows.some(({ row }) => row.replaces?.test(line) === true)
-  const wanted = rows.flatMap(({ row, step }) => {
-    const { version = '' } = { version: step.inputs[row.version] }
-    const [program, ...args] = row.program
-    return /^\d+(?:\.\d+)*/.test(version) ? [{ program, args, version: version.split(/\s/)[0] ?? '' }] : []
-  })
-  return { steps: rows.map(({ step }) => step), setups: setups.filter((line) => !isReplaced(line)), wanted }
+type Found = { row: ToolAction; step: ToolStep; version: string }
+
+/** A folder of the repository that holds a project. `path`: '' for the top. */
+export type Place = { path: string; folder: Folder }
+
+type Needs = {
+  /** The top first. */
+  places: readonly Place[]
+  uses: CiFacts['uses']
+  /** Lines that projects need. */
+  setups: readonly string[]
+  /** The gates, and `prepare`. */
+  commands: readonly string[]
+}
+
+export function toolchainOf({ places, uses, setups, commands }: Needs): Toolchain {
+  const ofMise = uses.some((one) => isAction(one.uses, 'jdx/mise-action'))
+  const byFile = (row: ToolAction) => places.flatMap((place) => stepByFile(row, place, ofMise) ?? [])[0]
+  const found = TOOL_ACTIONS.flatMap(
+    (row) => stepOf(row, uses) ?? byFile(row) ?? stepByCommand(row, commands) ?? [],
+  )
+  const rust = places[0] === undefined ? null : rustLine(places[0].folder, uses)
+  const lines = withPipxTools(setups, uses, commands)
+  const isReplaced = (line: string) => found.some(({ row }) => row.replaces?.test(line) === true)
+  return {
+    steps: found.map(({ step }) => step),
+    setups: [...(rust === null ? [] : [rust.line]), ...lines.filter((line) => !isReplaced(line))],
+    wanted: withoutRepeats([...found.flatMap(wantedOf), ...wantedRust(rust?.version ?? null)]),
+    notes: unknownSetups(uses),
+  }
+}
+
+function withoutRepeats(wanted: readonly WantedVersion[]): WantedVersion[] {
+  return [...new Map(wanted.map((one) => [one.name, one])).values()]
+}
+
+function wantedOf({ row, version }: Found): WantedVersion[] {
+  const wish = wishOf(version.split('\n')[0] ?? '')
+  const [program, ...args] = row.program
+  return wish === null ? [] : [{ ...wish, name: program, program, args }]
+}
+
+/** rustup has several toolchains: the version that is asked for is called by its name, which installs nothing. */
+function wantedRust(version: string | null): WantedVersion[] {
+  const wish = version === null ? null : wishOf(version)
+  if (wish === null) return []
+  return [{ ...wish, name: 'rust', program: 'rustup', args: ['run', wish.version, 'rustc', '--version'] }]
+}
+
+function isAction(uses: string, action: string): boolean {
+  return uses.replace(/@.*$/, '').toLowerCase() === action.toLowerCase()
 }
 
 /** The step as CI has it: with a version file, else the newest version of its jobs. */
-function stepOf(row: ToolAction, uses: CiFacts['uses']): ToolStep | null {
-  const own = uses.filter((step) => step.uses.replace(/@.*$/, '').toLowerCase() === row.action.toLowerCase())
-  if (own.length === 0) return null
-  const byFile = own.find(({ inputs }) => row.file !== null && inputs[row.file] !== undefined)
+function stepOf(row: ToolAction, uses: CiFacts['uses']): Found | null {
+  const own = uses.filter((step) => isAction(step.uses, row.action))
+  const { file } = row
+  const byFile = own.find(({ inputs }) => file !== undefined && inputs[file] !== undefined)
   const newest = [...own].sort((a, b) =>
     compareVersions(b.inputs[row.version] ?? '', a.inputs[row.version] ?? ''),
   )[0]
   const chosen = byFile ?? newest
   if (chosen === undefined) return null
-  const names = [row.version, ...(row.file === null ? [] : [row.file]), ...row.inputs]
-  const inputs = names.flatMap((name) => {
-    const value = chosen.inputs[name]?.trim()
-    return value !== undefined && PLAIN.test(value) ? [[name, value] as const] : []
-  })
+  const names = [row.version, ...(file === undefined ? [] : [file]), ...(row.inputs ?? [])]
+  const inputs = Object.fromEntries(
+    names.flatMap((name) => {
+      const value = chosen.inputs[name]?.trim()
+      return value !== undefined && PLAIN.test(value) ? [[name, value] as const] : []
+    }),
+  )
+  if (row.needsVersion === true && inputs[row.version] === undefined) return null
   const [, commit] = /@([0-9a-f]{40})$/.exec(chosen.uses) ?? []
-  const pinned = commit === undefined ? row : { commit, tag: chosen.remark || row.tag }
-  return { action: row.action, commit: pinned.commit, tag: pinned.tag, inputs: Object.fromEntries(inputs) }
+  const pin = commit === undefined ? row : { commit, tag: chosen.remark || row.tag }
+  return { row, step: stepWith(row, inputs, pin), version: inputs[row.version] ?? '' }
 }
 
-/** A step by a file with the version, such as .nvmrc, if CI has no such step. */
-function stepByFile({ action, commit, tag, file, files }: ToolAction, folder: Folder): ToolStep | null {
-  const path = files.find(([name, mark]) => folder.has(name) && mark.test(folder.text(name)))?.[0]
-  if (path === undefined || file === null) return null
-  return { action, commit, tag, inputs: { [file]: path } }
+/**
+ * A step by a file with the version, such as .nvmrc, if CI has no such step. mise installs what its own files name. An action finds a
+ * file without an input only at the top.
+ */
+function stepByFile(row: ToolAction, { path: place, folder }: Place, ofMise: boolean): Found | null {
+  const { file, version: input, files = [] } = row
+  const isRead = ({ path }: { path: string }) => !(ofMise && [...MISE_FILES, '.tool-versions'].includes(path))
+  const found = versionIn(folder, files.filter(isRead))
+  if (found === null) return null
+  const { path, as, more } = found.file
+  const isByFile = as === 'file' && file !== undefined
+  const value = isByFile ? [place, path].filter((part) => part !== '').join('/') : found.version
+  if (!PLAIN.test(value)) return null
+  const isFound = as === 'itself' && place === ''
+  const chosen = isFound ? {} : { [isByFile ? file : input]: value }
+  const inputs = { ...chosen, ...more?.(folder.text(path)) }
+  return { row, step: stepWith(row, inputs, row), version: found.version }
+}
+
+function stepByCommand(row: ToolAction, commands: readonly string[]): Found | null {
+  const { starts } = row
+  if (starts === undefined || !commands.some((run) => starts.test(run))) return null
+  return { row, step: stepWith(row, {}, row), version: '' }
+}
+
+/** The step, so that the action saves no cache. */
+function stepWith(
+  { action, defaults, uncached }: ToolAction,
+  inputs: Values,
+  { commit, tag }: Pick<ToolStep, 'commit' | 'tag'>,
+): ToolStep {
+  const major = Number(/^v?(\d+)/.exec(tag)?.[1] ?? Number.POSITIVE_INFINITY)
+  const cacheInputs = uncached !== undefined && major >= uncached.since ? uncached.inputs : {}
+  return { action, commit, tag, inputs: { ...defaults, ...inputs, ...cacheInputs } }
+}
+
+const SETUP =
+  /^(?!(?:docker|sigstore|azure|aws-actions|google-github-actions)\/).*[/-](?:setup|install)(?:[/-]|$)/i
+/** The maximum number of names in a message. */
+const MAX_UNKNOWN = 3
+
+/** Actions of CI that set up a tool for which there is no row, each with the step to add. */
+function unknownSetups(uses: CiFacts['uses']): string[] {
+  const unknown = new Map<string, CiFacts['uses'][number]>()
+  for (const step of uses) {
+    const name = step.uses.replace(/@.*$/, '')
+    const isKnown = TOOL_ACTIONS.some(({ action }) => isAction(step.uses, action)) || isLineTool(step.uses)
+    if (SETUP.test(name) && !isKnown && !unknown.has(name)) unknown.set(name, step)
+  }
+  return [...unknown.values()].slice(0, MAX_UNKNOWN).map(({ uses: action, inputs }) => {
+    const plain = Object.entries(inputs).filter(([, value]) => PLAIN.test(value))
+    const given = plain.length === 0 ? {} : { with: Object.fromEntries(plain) }
+    const line = stringify([{ uses: action, ...given }], { collectionStyle: 'flow', lineWidth: 0 })
+    return `CI sets up a tool with ${action}, which Ralph has no commit of. If a gate needs it, add the step to ralph.yml before ralph/action: - ${line.trim().slice(1, -1).trim()}`
+  })
 }

@@ -14,7 +14,7 @@ export type Proposed = {
 /** A project of the repository. `owns`: commands that its own gates stand for. */
 export type Owner = { path: string; owns: RegExp | null }
 
-/** The most further gates of one kind, of scripts that may be checks, and of all gates. */
+/** The maximum number of further gates of one kind, of scripts that may be checks, and of all gates. */
 const MAX_MORE = 2
 const MAX_OTHERS = 3
 const MAX_GATES = 12

@@ -15,7 +15,7 @@ export type CiService = { name: string; job: string; path: string; container: Js
 export type CiJob = { name: string; path: string; steps: CiStep[]; services: CiService[] }
 
 const WORKFLOW = /^\.github\/workflows\/(?!ralph)[^/]+\.ya?ml$/
-/** The most workflows, and jobs of each, that are read. */
+/** The maximum number of workflows, and jobs of each, that are read. */
 const MAX_WORKFLOWS = 20
 const MAX_JOBS = 40
 
@@ -83,7 +83,7 @@ function commitsFixes(job: Json): boolean {
   )
 }
 
-/** The most rows of which a step's command is read. */
+/** The maximum number of rows of which a step's command is read. */
 const MAX_TASKS = 6
 
 /** The first row, or one row for each task: a matrix may name the scripts that a command runs, and not only versions. */

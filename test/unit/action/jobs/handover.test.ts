@@ -398,6 +398,17 @@ test('gate results fit into one output variable, with the end of each output', (
             message: unit.repeat(590),
           })),
         }))
+        const failing = Array.from({ length: 100 }, () => 'x'.repeat(290))
+        const base = Object.fromEntries(
+          gates.map(({ name, ms }) => [name, { ms, red: true as const, failing }]),
+        )
+        const gated = fitGates({
+          nonce: 'n',
+          code: null,
+          event: { kind: 'gated', storyId: 'US-001', gates, base },
+        })
+        assert.ok(Buffer.byteLength(writeHandover(gated)) <= 96 * 1024)
+        assert.equal(readFromGate(writeHandover(gated))?.event?.kind, 'gated')
         const fitted = fitGates({ nonce: 'n', code: null, event: { kind: 'baselined', gates } })
         assert.ok(Buffer.byteLength(writeHandover(fitted)) <= 96 * 1024)
         for (const one of fitted.event?.gates ?? []) assert.match(one.output, /END$/)
@@ -406,4 +417,21 @@ test('gate results fit into one output variable, with the end of each output', (
     ),
     runs(15),
   )
+})
+
+test('what gates did on the base is handed over, without what Ralph concludes from several runs', () => {
+  const first = { ms: 4, red: true as const, tests: { passed: 1, failed: 1, skipped: 0 }, failing: ['one'] }
+  const own = { atFork: true, fixed: ['one'], alone: true, needIgnored: 3 }
+  const said = (base: unknown) =>
+    readFromGate(
+      JSON.stringify({
+        nonce: 'n',
+        code: null,
+        event: { kind: 'gated', storyId: 'US-001', gates: [], base },
+      }),
+    )?.event
+  const event = said({ test: { ...first, ...own } })
+  assert.deepEqual(event?.kind === 'gated' ? event.base : null, { test: first })
+  for (const wrong of [{ test: { ms: -1 } }, { test: {} }, [first], { test: { ms: 1, failing: [7] } }])
+    assert.equal(said(wrong), undefined)
 })

@@ -107,6 +107,19 @@ test('gate results of separate jobs: gates and reds outside of them count, and a
   assert.deepEqual(told?.remarks, ['flaky: ***'])
   assert.deepEqual(told?.annotations, [{ path: 'a.txt', line: 1, message: '*** no', level: 'notice' }])
   assert.deepEqual(told?.tests, more.tests)
+  // What configured gates did on the base, for the story that was asked for.
+  const said = {
+    lint: { ms: 2, red: true as const, failing: [hidden] },
+    elsewhere: { ms: 2 },
+    ['__proto__']: { ms: 2 },
+  }
+  const atBase = async (storyId: string) => {
+    const event = { kind: 'gated' as const, storyId, gates: green, base: said }
+    const taken = await takeFrom({ nonce: 'n', code, event })({ kind: 'gates', attempt }, state)
+    return taken.kind === 'gated' ? taken.base : null
+  }
+  assert.deepEqual(await atBase('US-001'), { lint: { ms: 2, red: true, failing: ['***'] } })
+  assert.equal(await atBase('US-002'), undefined)
   const ofOther = await resultsOf(green, code, 'US-002')
   assert.deepEqual(
     ofOther.map(({ ok, ended }) => [ok, ended]),

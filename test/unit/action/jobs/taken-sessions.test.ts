@@ -8,7 +8,7 @@ import type { Event } from '../../../../src/engine/model/event.ts'
 import type { Circuits, PipelineStep } from '../../../../src/engine/model/pipeline-step.ts'
 import type { RepositoryPort } from '../../../../src/engine/model/ports.ts'
 import type { Step } from '../../../../src/engine/model/step.ts'
-import { withPipelineResult } from '../../../../src/engine/state-updates.ts'
+import { withPipelineResult } from '../../../../src/engine/state/state-updates.ts'
 import type { Settings } from '../../../../src/settings/read-settings.ts'
 import { built, limitsWith, RESERVED, session, stateOf, stories } from '../../engine/samples.ts'
 

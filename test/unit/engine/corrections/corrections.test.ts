@@ -5,13 +5,19 @@ import { storiesIn } from '../../../../src/branch/story-commits.ts'
 import { requestsOf } from '../../../../src/engine/corrections/correction-requests.ts'
 import {
   addCorrection,
+  correctionResult,
   describeCorrections,
   MAX_FOR_ONE,
 } from '../../../../src/engine/corrections/corrections.ts'
 import { describeHold } from '../../../../src/engine/corrections/holds.ts'
+import { countPasses } from '../../../../src/engine/how-passed.ts'
 import type { CorrectionReport, CorrectionSource } from '../../../../src/engine/model/correction.ts'
+import type { QuestionAnswer } from '../../../../src/engine/model/event.ts'
 import type { State } from '../../../../src/engine/model/state.ts'
-import { mapStory } from '../../../../src/engine/state-updates.ts'
+import { emptyUsage } from '../../../../src/engine/model/usage.ts'
+import { nextStep } from '../../../../src/engine/next-step.ts'
+import { reduce } from '../../../../src/engine/reduce.ts'
+import { mapStory } from '../../../../src/engine/state/state-updates.ts'
 import { correctionReply } from '../../../../src/report/correction-replies.ts'
 import { storyMessage } from '../../../../src/report/feature-files.ts'
 import { tally } from '../../../../src/report/headline.ts'
@@ -102,6 +108,20 @@ test('a thread is corrected three times, then a person decides', () => {
   )
 })
 
+test('a check that fails in another way each time is corrected three times, then a person decides', () => {
+  const outputs = ['a', 'b', 'c', 'd']
+  const state = outputs.reduce(
+    (so, output, at) => withPass(add(so, check(`h${at}`, output)), `FIX-${at + 1}`),
+    finished(),
+  )
+  const { notes } = state.prd.userStories.at(-1) ?? {}
+  assert.deepEqual(
+    state.prd.userStories.slice(2).map((one) => one.blocked),
+    [false, false, false, true],
+  )
+  assert.match(notes ?? '', /corrected 3 times already/)
+})
+
 test('max-corrections blocks what exceeds it, and a check with the same output is asked about', () => {
   const full = add(add(finished(), thread('A').source, null, 1), thread('B').source, null, 1)
   assert.equal(full.prd.userStories.at(-1)?.blocked, true)
@@ -151,4 +171,49 @@ test('a finished run is held by requested changes, and by checks only if they ar
   assert.equal(checks([], []), '')
   assert.equal(checks([], [], 'earlier'), 'waiting for checks')
   assert.match(checks([], ['build']), /red checks need a person: build/)
+})
+
+function question(id: string): CorrectionSource {
+  const { source } = thread(id)
+  return { kind: 'question', threads: source.kind === 'review' ? source.threads : [] }
+}
+
+function answered(state: State, answer: QuestionAnswer): State {
+  const event = { kind: 'answered' as const, storyId: 'FIX-1', answer, usage: emptyUsage(), at: NOW }
+  return reduce(state, event, limitsWith({}))
+}
+
+test('a question is answered by a session of its own, changes no code, and needs no second verification', () => {
+  const verification = { ...finished().verification, approved: true }
+  const asked = add({ ...finished(), verification }, question('A'))
+  assert.equal(asked.verification.approved, true)
+  const ready = { synced: true, prepared: true, opened: true }
+  const at = { ...asked, baseline: 'green' as const, job: { ...asked.job, ready } }
+  assert.deepEqual(nextStep(at, limitsWith({}), NOW), { kind: 'answer', storyId: 'FIX-1' })
+  const done = answered(at, { kind: 'words', text: 'Because of the rounding.' })
+  assert.deepEqual(correctionResult(done, 'FIX-1'), { kind: 'answered', text: 'Because of the rounding.' })
+  assert.equal(describeCorrections(done), '1 of 1 question answered')
+  assert.equal(done.verification.approved, true)
+  assert.equal(done.green, asked.green)
+  assert.equal(countPasses(done).gates, 2, 'an answer is no story that passed its gates')
+  const reply = correctionReply(
+    { kind: 'answered', text: 'Because. @alice Fixes #1 <!-- ralph:sticky -->' },
+    { id: 'FIX-1', words: '', commitUrl: () => '', summaryUrl: 'http://x' },
+  )
+  assert.doesNotMatch(reply, /@alice|Fixes #1|<!--/)
+})
+
+test('a question that asks for a change, or that no session answers twice, becomes a review', () => {
+  const asked = add(finished(), question('A'))
+  const changed = answered(asked, { kind: 'change' })
+  assert.equal(changed.corrections?.['FIX-1']?.source.kind, 'review')
+  const story = changed.prd.userStories.find(({ id }) => id === 'FIX-1')
+  assert.match(story?.description ?? '', /^Reviewers left these threads[\s\S]*\n\nfix it$/)
+  assert.equal(changed.verification.approved, false)
+  const once = answered(asked, { kind: 'none', message: 'no answer' })
+  assert.equal(once.corrections?.['FIX-1']?.source.kind, 'question')
+  const twice = answered(once, { kind: 'none', message: 'no answer' })
+  assert.equal(twice.corrections?.['FIX-1']?.source.kind, 'review')
+  // The same thread is not read a second time as its other kind.
+  assert.equal(add(twice, question('A')), twice)
 })

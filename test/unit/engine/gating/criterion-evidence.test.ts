@@ -6,7 +6,7 @@ import { readSignals } from '../../../../src/agents/signals.ts'
 import { checkEvidence, type EvidenceFacts } from '../../../../src/engine/gating/criterion-evidence.ts'
 import type { Verdict } from '../../../../src/engine/model/event.ts'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
-import { pictureName } from '../../../../src/engine/screenshots.ts'
+import { pictureName } from '../../../../src/engine/state/screenshots.ts'
 
 const STORIES = [
   newStory({ id: 'US-001', title: 'cart', acceptanceCriteria: ['two items', 'three items'] }),
@@ -63,7 +63,7 @@ test('an approval with existing evidence for every criterion counts, and the evi
 
 test('a criterion without evidence resets its story', async () => {
   const verdict = await judge([...ALL.slice(0, 2), ['US-002', 2, 'gate test']])
-  const reason = 'nothing was named that shows US-002#1 (a page)'
+  const reason = 'the judge named no evidence for US-002#1 (a page)'
   assert.deepEqual(verdict, { kind: 'reset', stories: ['US-002'], reason })
 })
 
@@ -79,7 +79,7 @@ const WRONG: readonly (readonly [string, string])[] = [
 for (const [what, shown] of WRONG) {
   test(`evidence that is ${what}: no story is reset, and another judge is asked`, async () => {
     const verdict = await judge([...ALL.slice(0, 2), ['US-002', 1, shown]])
-    const message = `what was named for US-002#1 (a page) is not there: ${shown}`
+    const message = `the evidence that the judge named for US-002#1 (a page) was not found: ${shown}`
     assert.deepEqual(verdict, { kind: 'none', message })
   })
 }
@@ -180,7 +180,7 @@ test('a test that no gate ran asks another judge; if the tool names no tests, it
   const lines: readonly Line[] = [['US-001', 1, 'test adds three'], ...ALL.slice(1)]
   assert.deepEqual(await judge(lines), {
     kind: 'none',
-    message: 'what was named for US-001#1 (two items) is not there: test adds three',
+    message: 'the evidence that the judge named for US-001#1 (two items) was not found: test adds three',
   })
   const unnamed = { tests: { passed: [], failed: [] }, provedBy: () => [] }
   assert.deepEqual(await evidenceOf('test adds three', unnamed), { level: 'claimed' })

@@ -10,7 +10,7 @@ import { newGateRun } from '../../../../src/engine/gating/gate-run.ts'
 import { withReuseKeys } from '../../../../src/engine/gating/reuse.ts'
 import type { Gate } from '../../../../src/engine/model/gate.ts'
 import type { CleanRoom, Ports } from '../../../../src/engine/model/ports.ts'
-import { emptyRecord, redGate } from '../../../../src/engine/state-updates.ts'
+import { emptyRecord, redGate } from '../../../../src/engine/state/state-updates.ts'
 import { createGates } from '../../../../src/gates/gates.ts'
 import { createRedactor } from '../../../../src/isolation/redact.ts'
 import { NO_CODE } from '../../gates/gate-run.ts'
@@ -87,7 +87,7 @@ async function scene(gates: Gate[], commit: keyof typeof COMMITS, reused: readon
     NOW,
   )
   const state = stateOf(stories('US-001', 'US-002'), {
-    ...{ green: commit, baseline: 'green' },
+    ...{ green: commit, base: { branch: 'main', sha: 'base' }, baseline: 'green' },
     records: { 'US-001': { ...emptyRecord(), gates: green } },
   })
   return { ports, ran, state, room, dispose: () => rm(top, { recursive: true }) }

@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  atForkPoint,
+  baselinesOf,
+  recordBaseRuns,
   recordFirstRuns,
   updateTestCounts,
   verificationRemarks,
@@ -70,4 +73,38 @@ test('a gate that is red on the commit where it was green for a story gets a rem
     ...['a', 'b', 'c'].map((name) => `gate ${name}: odd`),
   ])
   assert.deepEqual(verificationRemarks({ ...known, green: 'other' }, [gate('a', { ok: false })]), [])
+})
+
+test('runs on the base of an attempt are kept if no run is known yet, and not behind others in the train', () => {
+  const named = { passed: [], failed: ['one'] }
+  const red = gate('red', { ok: false, further: 'base', tests: { ...tests, failed: 1 }, named })
+  const found = baselinesOf([gate('a', { ms: 9, further: 'base', tests }), red])
+  const [first, second] = [
+    { ms: 9, tests },
+    { ms: 5, red: true, tests: { ...tests, failed: 1 }, failing: ['one'] },
+  ]
+  assert.deepEqual(found, { a: first, red: second })
+  const known = { ...complete(), green: 'landed', baselineGates: { a: { ms: 1 } } }
+  const kept = { a: { ms: 1 }, red: second }
+  const recorded = (base: string, train?: { place: number; isRedBehind: boolean }) =>
+    recordBaseRuns(known, { base, ...(train === undefined ? {} : { train }) }, found).baselineGates
+  assert.deepEqual(recorded('landed'), kept)
+  assert.deepEqual(recorded('of several candidates'), kept)
+  assert.deepEqual(recorded('landed', { place: 1, isRedBehind: false }), kept)
+  assert.deepEqual(recorded('a candidate', { place: 2, isRedBehind: false }), { a: { ms: 1 } })
+  assert.equal(recordBaseRuns(known, { base: 'landed' }), known)
+})
+
+test('whether a gate was green at the fork point stays known after a story made it green', () => {
+  const found = baselinesOf([gate('a', { tests }), gate('b', { ok: false, tests })])
+  const atFork = atForkPoint(found)
+  assert.deepEqual(atFork, {
+    a: { ms: 5, tests, atFork: true },
+    b: { ms: 5, red: true as const, tests, atFork: false },
+  })
+  const later = { c: { ms: 5, red: true as const } }
+  const known = { ...complete(), baselineGates: { ...atFork, ...later } }
+  const passed = updateTestCounts(known, [gate('b', { tests }), gate('c')])
+  assert.deepEqual(passed.baselineGates?.b, { ms: 5, tests, atFork: false })
+  assert.deepEqual(passed.baselineGates?.c, { ms: 5 })
 })

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/engine/gating/reuse.ts'
 import type { GateResult } from '../../../../src/engine/model/gate.ts'
 import type { CleanRoom, GateRun } from '../../../../src/engine/model/ports.ts'
-import { emptyRecord } from '../../../../src/engine/state-updates.ts'
+import { emptyRecord } from '../../../../src/engine/state/state-updates.ts'
 import { gateRun } from '../../gates/gate-run.ts'
 import { gate, limitsWith, MINUTE, NOW, stateOf, stories } from '../samples.ts'
 
@@ -58,7 +58,7 @@ test('a verification that a person asks for runs every gate', () => {
 })
 
 test('only the first attempt at the last story runs gates in a clean room for the final verification', () => {
-  const attempt = { storyId: 'US-002', number: 1 }
+  const attempt = { storyId: 'US-002', number: 1, runner: { at: 'checkout' } } as const
   const [first, second] = stories('US-001', 'US-002')
   assert.ok(first !== undefined && second !== undefined)
   const limits = limitsWith({ finalVerification: true })
@@ -67,7 +67,7 @@ test('only the first attempt at the last story runs gates in a clean room for th
   assert.equal(isLastStory(stateOf([first, second]), limits, attempt), false)
   assert.equal(isLastStory(stateOf([{ ...first, blocked: true }, second]), limits, attempt), false)
   assert.equal(isLastStory(last, limits, { ...attempt, number: 2 }), false)
-  assert.equal(isLastStory(last, limits, { ...attempt, inLane: true }), false)
+  assert.equal(isLastStory(last, limits, { ...attempt, runner: { at: 'lane' } }), false)
   assert.equal(isLastStory(last, limitsWith(), attempt), false)
 })
 

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { applyCommand } from '../../../../src/engine/commands/apply-commands.ts'
-import type { AttemptIn } from '../../../../src/engine/model/attempt.ts'
+import { Landing } from '../../../../src/engine/executors/in-landing.ts'
+import { type AttemptIn, assignedWorker, placeOf } from '../../../../src/engine/model/attempt.ts'
 import type { State } from '../../../../src/engine/model/state.ts'
 import { nextStep } from '../../../../src/engine/next-step.ts'
-import { stepOf } from '../../../../src/engine/parallel/parallel-steps.ts'
 import { withoutWaiting, withWaiting, withWaitingReturned } from '../../../../src/engine/parallel/waiting.ts'
+import { stepOf } from '../../../../src/engine/parallel-steps.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
 import { parseState, stateFiles } from '../../../../src/engine/stored-state.ts'
 import { built, gate, limitsWith, NOW, session, stateOf, stories } from '../samples.ts'
@@ -33,6 +34,13 @@ const withIteration = (state: State): State => ({
   prd: { ...state.prd, run: { ...state.prd.run, iterations: 1 } },
 })
 
+const outcome = (step: ReturnType<typeof nextStep>) =>
+  step.kind === 'conclude' ? step.conclusion.outcome : step.kind
+
+/** What a land job does next that has landed its attempt. */
+const whenLanding = (state: State, its: typeof limits) =>
+  outcome(new Landing('attempt').stepFor(nextStep(state, its, NOW), state))
+
 const phases = ({ attempts }: State) =>
   Object.values(attempts).map(({ storyId, phase }) => `${storyId} ${phase}`)
 
@@ -42,16 +50,19 @@ test('a waiting candidate is saved without a job, and taken up again as it was, 
   const again = withoutWaiting(parseState(stateFiles(state).text))
   assert.equal(again.waiting, undefined)
   assert.deepEqual(phases(again), ['US-001 guarded', 'US-002 guarded'])
-  assert.ok(Object.values(again.attempts).every((attempt) => attempt.worker === undefined))
+  assert.ok(Object.values(again.attempts).every((attempt) => assignedWorker(attempt) === undefined))
   assert.deepEqual(
-    Object.values(again.attempts).map((attempt) => (attempt as AttemptIn<'guarded'>).place),
+    Object.values(again.attempts).map((attempt) => placeOf(attempt as AttemptIn<'guarded'>)),
     [1, 2],
   )
 })
 
 test('a candidate that was red on top of another waiting one is gated again on top of it', () => {
   const state = withoutWaiting(waiting())
-  const second = { ...state.attempts['US-002'], base: 'c1', redBehind: true } as AttemptIn<'guarded'>
+  const second: AttemptIn<'guarded'> = {
+    ...(state.attempts['US-002'] as AttemptIn<'guarded'>),
+    ...{ base: 'c1', train: { place: 2, isRedBehind: true } },
+  }
   const again = withoutWaiting(withWaiting({ ...state, attempts: { ...state.attempts, 'US-002': second } }))
   const attempt = again.attempts['US-002'] ?? assert.fail('it is gone')
   // A job that runs its gates has to find them to be run: the land job has no others.
@@ -82,14 +93,11 @@ test('a run without parallel workers gives all waiting candidates back uncharged
 test('at a limit the next wave lands the waiting candidates, then the run ends', () => {
   const over = limitsWith({ maxIterations: 1 })
   const ready = { synced: true, prepared: true, opened: true }
-  const at = (state: State, landing: State['job']['landing']) =>
-    nextStep(withIteration({ ...state, job: { ...state.job, ready, landing } }), over, NOW)
-  const outcome = (step: ReturnType<typeof nextStep>) =>
-    step.kind === 'conclude' ? step.conclusion.outcome : step.kind
-  assert.equal(outcome(at(waiting(), 'attempt')), 'continued')
-  assert.equal(outcome(at(waiting(), null)), 'max-iterations')
+  const readyState = (state: State) => withIteration({ ...state, job: { ...state.job, ready } })
+  assert.equal(whenLanding(readyState(waiting()), over), 'continued')
+  assert.equal(outcome(nextStep(readyState(waiting()), over, NOW)), 'max-iterations')
   const { waiting: _landed, ...none } = waiting()
-  assert.equal(outcome(at(none, 'attempt')), 'max-iterations')
+  assert.equal(whenLanding(readyState(none), over), 'max-iterations')
 })
 
 test('a land job at a limit leaves the choice to the next run when the chosen candidate must be gated again', () => {
@@ -102,13 +110,10 @@ test('a land job at a limit leaves the choice to the next run when the chosen ca
   begun = reduce(begun, { kind: 'guarded', ...id, candidate: built('c1'), at: NOW }, over)
   begun = reduce(begun, { kind: 'gated', ...id, commit: 'c1', gates: [gate(true)], at: NOW }, over)
   begun = reduce(begun, { kind: 'entered', ...id, lines: 1, kept: null, at: NOW }, over)
-  const stepAt = (green: string, landing: State['job']['landing']) => {
-    const step = nextStep({ ...begun, green, job: { ...begun.job, ready, landing } }, over, NOW)
-    return step.kind === 'conclude' ? step.conclusion.outcome : step.kind
-  }
-  assert.equal(stepAt(begun.green, 'nothing'), 'decide', 'it can land without another gate run')
-  assert.equal(stepAt('people', 'nothing'), 'continued')
-  assert.equal(stepAt('people', null), 'decide')
+  const readyAt = (green: string): State => ({ ...begun, green, job: { ...begun.job, ready } })
+  assert.equal(whenLanding(readyAt(begun.green), over), 'decide', 'it can land without another gate run')
+  assert.equal(whenLanding(readyAt('people'), over), 'continued')
+  assert.equal(outcome(nextStep(readyAt('people'), over, NOW)), 'decide')
 })
 
 test('a waiting candidate is given back when people change its acceptance criteria, and dropped when they remove its story', () => {

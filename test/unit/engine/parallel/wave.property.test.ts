@@ -5,20 +5,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { runWaveJob } from '../../../../src/action/jobs/wave-jobs.ts'
-import { refundAll } from '../../../../src/engine/attempt-events.ts'
+import { refundAll } from '../../../../src/engine/attempts/attempt-events.ts'
+import { withoutWorkers } from '../../../../src/engine/attempts/lost-attempts.ts'
 import { run, runToEnd } from '../../../../src/engine/driver.ts'
 import { inCheckout } from '../../../../src/engine/executors/in-checkout.ts'
 import { inWave, type Worker } from '../../../../src/engine/executors/in-wave.ts'
 import { Journal } from '../../../../src/engine/journal.ts'
-import { withoutWorkers } from '../../../../src/engine/lost-attempts.ts'
-import { idOf } from '../../../../src/engine/model/attempt.ts'
+import { assignedWorker, idOf, isChosen } from '../../../../src/engine/model/attempt.ts'
 import type { Command, Event } from '../../../../src/engine/model/event.ts'
 import { attemptsAt } from '../../../../src/engine/model/job.ts'
 import type { Limits } from '../../../../src/engine/model/limit-types.ts'
 import { LeaseLost, type Ports, type StorePort } from '../../../../src/engine/model/ports.ts'
 import type { Lease, State } from '../../../../src/engine/model/state.ts'
 import { runUsage } from '../../../../src/engine/model/usage-totals.ts'
-import { nextWorkerStep, type WorkerStep } from '../../../../src/engine/parallel/parallel-steps.ts'
+import { nextWorkerStep, type WorkerStep } from '../../../../src/engine/parallel-steps.ts'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
 import { runs } from '../../runs.ts'
@@ -48,7 +48,7 @@ class Remote {
     if (from !== this.version) throw new LeaseLost('moved')
     // A candidate that is chosen lands without another session.
     const begun = Object.entries(state.attempts).filter(
-      ([id, { chosen }]) => this.state.attempts[id] === undefined && chosen === undefined,
+      ([id, attempt]) => this.state.attempts[id] === undefined && !isChosen(attempt),
     )
     const isPaused = this.#isPausedAt(state.control.lastComment)
     assert.equal(state.control.paused !== null, isPaused, 'the run is paused if people said so last')
@@ -198,7 +198,7 @@ test('workers killed at random: landed trees were gated as they land, none twice
       assert.deepEqual(state.attempts, {})
       const usage = runUsage(state)
       const estimated = Object.values(before.attempts).filter(
-        ({ phase, worker }) => phase === 'reserved' && worker !== undefined,
+        (attempt) => attempt.phase === 'reserved' && assignedWorker(attempt) !== undefined,
       ).length
       assert.ok(usage.calls <= world.sessions + estimated)
       const killed = mortal.slice(0, limits.maxParallel).filter((at) => at < 1000).length
@@ -366,7 +366,7 @@ class Process {
     await shared.save()
     const isLost = (one: Event) =>
       one.kind === 'reserved' &&
-      attemptsAt(shared.state, one.storyId).every(({ worker }) => worker !== this.#name)
+      attemptsAt(shared.state, one.storyId).every((attempt) => assignedWorker(attempt) !== this.#name)
     this.#log.push(...this.#pending.splice(0).filter((one) => !isLost(one)))
   }
 }
@@ -466,9 +466,13 @@ test('a worker stopped during gates leaves its candidate to the others, and give
   }
   const stopped = { ...ports, gates: { ...ports.gates, run }, signal: stop.signal }
   await scheduler.waitFor(workInWave(state, limits, stopped, { worker: '1', begins: true }))
-  const { phase, worker } = remote.state.attempts['US-0'] ?? {}
-  assert.deepEqual({ phase, worker }, { phase: 'guarded', worker: undefined })
-  assert.equal(remote.state.attempts['US-1']?.worker, '2', "the other worker's own stays its own")
+  const { phase, runner } = remote.state.attempts['US-0'] ?? {}
+  assert.deepEqual({ phase, runner }, { phase: 'guarded', runner: { at: 'lane' } })
+  assert.deepEqual(
+    remote.state.attempts['US-1']?.runner,
+    { at: 'lane', worker: '2' },
+    "the other worker's own stays its own",
+  )
   assert.deepEqual(remote.state.timeline, [])
 })
 
@@ -479,7 +483,8 @@ test('a worker at its deadline leaves its candidate to the others, and gives its
     const remote = new Remote({ ...both, job })
     const own = both.attempts['US-0'] ?? assert.fail()
     const { storyId, number, iteration, agent, base, startedAt, reserved, unwanted } = own
-    const begun = { storyId, number, iteration, agent, base, startedAt, reserved, unwanted, worker: '1' }
+    const runner = { at: 'lane' as const, worker: '1' }
+    const begun = { storyId, number, iteration, agent, base, startedAt, reserved, unwanted, runner }
     if (phase === 'reserved') remote.state = { ...remote.state, attempts: { 'US-0': { ...begun, phase } } }
     const ports = processPorts(world, remote, 1000, [])
     const until = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -498,7 +503,7 @@ test('a worker at its deadline leaves its candidate to the others, and gives its
     )
     const left = remote.state.attempts['US-0']
     if (phase === 'guarded') {
-      assert.deepEqual([left?.phase, left?.worker], ['guarded', undefined])
+      assert.deepEqual([left?.phase, left?.runner], ['guarded', { at: 'lane' }])
       assert.deepEqual(keptFrom, [])
     } else {
       assert.equal(left, undefined)
@@ -582,7 +587,7 @@ test("a lost worker's story saves nothing of the join job's work tree", async ()
   const { scheduler, world, limits, state } = twoInTrain([3])
   const second = state.attempts['US-1']
   assert.ok(second?.phase === 'guarded')
-  const { candidate: _none, session: _lost, place: _out, ...begun } = second
+  const { candidate: _none, session: _lost, train: _out, ...begun } = second
   const start: State = { ...state, attempts: { ...state.attempts, 'US-1': { ...begun, phase: 'reserved' } } }
   const ports = processPorts(world, new Remote(start), 10_000, [])
   const { repository, keptFrom } = telling(ports.repository)

@@ -12,7 +12,7 @@ import {
   withParts,
 } from '../../../../src/engine/planning/proposed-plan.ts'
 import { newStory, prdSchema } from '../../../../src/engine/prd/schema.ts'
-import { emptyRecord } from '../../../../src/engine/state-updates.ts'
+import { emptyRecord } from '../../../../src/engine/state/state-updates.ts'
 import { anyText } from '../../runs.ts'
 
 const fresh: PlanTask = { brief: 'b', stories: [], split: null, message: '' }

@@ -11,7 +11,7 @@ import { type PromptFacts, runParts, verifyParts } from '../../../../src/engine/
 import { TEMPLATES } from '../../../../src/engine/prompts/built-in.ts'
 import { textOf } from '../../../../src/engine/prompts/template.ts'
 import { reduce } from '../../../../src/engine/reduce.ts'
-import { emptyRecord } from '../../../../src/engine/state-updates.ts'
+import { emptyRecord } from '../../../../src/engine/state/state-updates.ts'
 import { anyText, runs } from '../../runs.ts'
 import { built, gate, limitsWith, NOW, session, stateOf, storyOf } from '../samples.ts'
 

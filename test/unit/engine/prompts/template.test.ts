@@ -9,7 +9,7 @@ import { TEMPLATES } from '../../../../src/engine/prompts/built-in.ts'
 import {
   checkTemplate,
   fill,
-  type Part,
+  type PromptPart,
   textOf,
   variablesIn,
 } from '../../../../src/engine/prompts/template.ts'
@@ -40,7 +40,7 @@ const FACTS = {
 }
 
 /** A prompt of each mode from this template. */
-function promptIn(mode: Mode, template: string, texts = 'words'): Part[] {
+function promptIn(mode: Mode, template: string, texts = 'words'): PromptPart[] {
   const story = newStory({
     id: 'US-001',
     title: texts,

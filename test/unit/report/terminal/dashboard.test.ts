@@ -1,9 +1,9 @@
 // A frame of the dashboard: the right lines, never more or wider than the terminal, whatever stands in a state.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { closedBreaker } from '../../../../src/engine/breaker.ts'
 import type { State } from '../../../../src/engine/model/state.ts'
 import { newStory } from '../../../../src/engine/prd/schema.ts'
+import { closedBreaker } from '../../../../src/engine/state/breaker.ts'
 import { type LiveView, liveJson, liveViewOf } from '../../../../src/report/live-view.ts'
 import { frameLines, plainFrame } from '../../../../src/report/terminal/dashboard.ts'
 
@@ -57,7 +57,7 @@ test('the dashboard with lanes has a line for each, and which one waits', (t) =>
   t.assert.fileSnapshot(`${frame.join('\n')}\n`, 'test/fixtures/terminal/dashboard-wave.txt', {
     serializers: [String],
   })
-  assert.match(now.headline.text, /US-001 and 3 others are in work/)
+  assert.match(now.headline.text, /US-001 and 3 others are in progress/)
   const told = liveJson(now).workers.map(({ id, worker }) => `${id} ${worker}`)
   assert.deepEqual(told, ['US-001 1', 'US-002 2', 'US-003 null', 'US-004 4'])
 })

@@ -66,7 +66,7 @@ test("the banner's letters", () => {
 
 test('an attempt that is given back is not counted, and its cost is', () => {
   assert.deepEqual(said({ kind: 'returned', storyId: 'US-001', kept: null }, justStarted()), [
-    '[ralph] attempt returned, not counted:',
+    '[ralph] attempt given back, not counted:',
   ])
 })
 
@@ -139,7 +139,7 @@ Agent time: 21m 26s
 Branch: ralph/auth
 Look at: https://github.com/acme/shop/pull/12
 Report: /x/report.html
-Next: Say what is missing: ralph retry US-003 -- <hint>, or leave it out: ralph skip US-003, then continue with ralph run.`,
+Next: Give a hint with ralph retry US-003 -- <hint>, or leave it out with ralph skip US-003. Then continue with ralph run.`,
   )
 })
 
@@ -333,10 +333,10 @@ test('updated documents are a log line and a field of the result, without AGENTS
   const documents = ['AGENTS.md', ...Array.from({ length: 12 }, (_, at) => `specs/${at}/tasks.md`)]
   assert.match(
     said({ kind: 'published', green: 'a', withBranch: true, more: false, documents }, complete()).join(),
-    /^\[git\] brought up to date: AGENTS\.md, specs\/0\/tasks\.md, .* and 3 more$/,
+    /^\[git\] updated AGENTS\.md, specs\/0\/tasks\.md, .* and 3 more$/,
   )
   const done = { outcome: 'complete', reason: '', until: null } as const
   const box = last({ ...complete(), documents: ['AGENTS.md', 'fix_plan.md'] }, done, [], pipe)
-  assert.match(box, /^Marked: fix_plan\.md$/m)
-  assert.doesNotMatch(last({ ...complete(), documents: ['AGENTS.md'] }, done, [], pipe), /Marked/)
+  assert.match(box, /^Ticked off: fix_plan\.md$/m)
+  assert.doesNotMatch(last({ ...complete(), documents: ['AGENTS.md'] }, done, [], pipe), /Ticked off/)
 })

@@ -86,7 +86,7 @@ test("an agent that cannot reach its model with the workflow's own settings is a
   const copilot = key(YML, 'COPILOT_GITHUB_TOKEN')
   assert.match(
     look(copilot, { agent: 'copilot' }),
-    /^fault: .*network: model, copilot.* -> name the hosts .*githubcopilot/,
+    /^fault: .*`network: model` is set, but copilot.* -> name the hosts .*githubcopilot/,
   )
   assert.match(
     look(copilot, { agent: 'copilot', 'network-allow': 'api.github.com\n*.githubcopilot.com' }),

@@ -76,7 +76,7 @@ test('a newer release is a warning, and a failed request no fault', async () => 
   github.settings.releases = { 'ralph/action': 'v1.2.0' }
   assert.match(
     (await said(checkRelease(job), github))[0] ?? '',
-    /^warning: 1\.0\.0, and v1\.2\.0 is there -> ralph upgrade: /,
+    /^warning: v1\.2\.0 is available \(you have 1\.0\.0\) -> run `ralph upgrade`, /,
   )
   assert.deepEqual(await checkRelease(subjectOf()), [])
 })

@@ -23,14 +23,14 @@ test('the product of a usual layout is recognized, and its tests are not product
 
 test('code of which nothing is product is a warning: the further gate runs check nothing then', async () => {
   const found = await row(['code/a.ts', 'code/b.ts'])
-  assert.match(found, /^warning: none of 2 files with code is the product, so .* -> product: /)
+  assert.match(found, /^warning: none of 2 files with code counts as the product\. .* -> set `product: /)
 })
 
 test('patterns that match no file, or every file with code, are a warning', async () => {
-  assert.match(await row(['src/a.ts'], 'lib/**'), /^warning: none of 1 file with code .* -> product: /)
+  assert.match(await row(['src/a.ts'], 'lib/**'), /^warning: none of 1 file with code .* -> set `product: /)
   assert.match(
     await row(['src/a.ts', 'test/a.test.ts'], '**'),
-    /^warning: every file with code is the product/,
+    /^warning: every file with code counts as the product/,
   )
 })
 

@@ -85,7 +85,7 @@ const CASES: Case[] = [
   [
     'trust without gates',
     () => checkTrust(subjectOf()),
-    /^warning: no gates: everything the agent calls done would pass -> add a gate/,
+    /^warning: no gates: anything that the agent says is done would pass -> add a gate/,
   ],
   [
     'trust with less than the defaults',
@@ -152,7 +152,7 @@ const CASES: Case[] = [
   [
     'workflow without a dispatch',
     () => checkWorkflow(inCi(YML.replace(/ {2}workflow_dispatch:\n(?: {4,}.*\n)+/, ''))),
-    /^fault: .* is not started by workflow_dispatch -> write on:/,
+    /^fault: .* has no workflow_dispatch trigger -> write on:/,
   ],
   [
     'workflow without a checkout',
@@ -185,7 +185,7 @@ const CASES: Case[] = [
   [
     'events with checks: wait, without a token that starts CI',
     () => checkEvents(inCi(YML.replace('on:\n', 'on:\n  status:\n'), { checks: 'wait' })),
-    /^warning: checks: wait would wait for ever.*publish-token/,
+    /^warning: the run would wait forever with `checks: wait`.*publish-token/,
   ],
   ['permissions', () => checkPermissions(inCi(YML)), /^ok: /],
   ['permissions of four jobs', () => checkPermissions(inCi(SEPARATE)), /^ok: /],
@@ -227,24 +227,24 @@ const CASES: Case[] = [
     /^warning: .*job work says none.* -> write into the job/,
     /^warning: .*job comment says none/,
   ],
-  ['limits', () => checkLimits(inCi(YML)), /^ok: they fit/],
+  ['limits', () => checkLimits(inCi(YML)), /^ok: no contradictions/],
   [
     'examples without a key in CI',
     () => checkExamples(inCi(YML, { examples: 'sealed' })),
-    /^fault: examples: sealed in a workflow without a key/,
+    /^fault: `examples: sealed` is set, but the workflow does not pass examples-key/,
   ],
   [
     'examples',
     () => checkExamples(inCi(YML, { examples: 'sealed', 'examples-key': 'a'.repeat(32) })),
     /^ok: sealed: one session more/,
   ],
-  ['limits of four jobs', () => checkLimits(inCi(SEPARATE)), /^ok: they fit/],
-  ['limits of a wave', () => checkLimits(inCi(WAVE)), /^ok: they fit/],
-  ['limits of a wave of separate jobs', () => checkLimits(inCi(MATRIX)), /^ok: they fit/],
+  ['limits of four jobs', () => checkLimits(inCi(SEPARATE)), /^ok: no contradictions/],
+  ['limits of a wave', () => checkLimits(inCi(WAVE)), /^ok: no contradictions/],
+  ['limits of a wave of separate jobs', () => checkLimits(inCi(MATRIX)), /^ok: no contradictions/],
   [
     'a job that is ended before its deadline',
     () => checkLimits(inCi(YML.replace('timeout-minutes: 310', 'timeout-minutes: 60'))),
-    /^fault: job work is ended after 1h 00m, and job-deadline is 5h 00m -> write timeout-minutes: 310, or job-deadline: 50m/,
+    /^fault: job work times out after 1h 00m, but job-deadline is 5h 00m -> write timeout-minutes: 310, or job-deadline: 50m/,
   ],
   [
     'a job that is ended soon after its deadline',
@@ -254,12 +254,12 @@ const CASES: Case[] = [
   [
     'a job that is ended before its gates',
     () => checkLimits(inCi(SEPARATE, { gates: 'e2e: { run: x, timeout: 2h }' })),
-    /^warning: job gate is ended after 50m 00s, and its work may take 2h 00m -> write timeout-minutes: 130/,
+    /^warning: job gate times out after 50m 00s, but its work can take up to 2h 00m -> write timeout-minutes: 130/,
   ],
   [
     'more iterations than fit a job',
     () => checkLimits(inCi(YML, { 'iterations-per-job': '20' })),
-    /^warning: 20 iterations of 30m 00s are 10h 00m.* -> write iterations-per-job: 10/,
+    /^warning: 20 iterations of 30m 00s can take 10h 00m.* -> write iterations-per-job: 10/,
   ],
   [
     'an iteration longer than its job',
@@ -271,7 +271,7 @@ const CASES: Case[] = [
           gates: 'a: { run: x, timeout: 2h }',
         }),
       ),
-    /^warning: an iteration may take 6h 00m.* -> shorten/,
+    /^warning: an iteration can take 6h 00m.* -> shorten/,
   ],
   [
     'jobs that do not hold all iterations',
@@ -294,7 +294,7 @@ const CASES: Case[] = [
   [
     'key on a laptop, where a keychain may have it',
     () => checkKeys(subjectOf({ settings: settings({ agent: 'amp' }), env: { HOME: '/none' } })),
-    /^warning: no key.*keychain.* -> log in with amp, or set AMP_API_KEY/,
+    /^warning: no key.*keychain.* -> log in with amp, or export AMP_API_KEY=/,
   ],
   [
     'key in a job',

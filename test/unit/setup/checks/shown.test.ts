@@ -36,13 +36,13 @@ const wide = { width: 80, colour: false, plain: false }
 
 test('the verdict is printed last, next to the prompt, with findings that need a person right above', () => {
   const lines = doctorLines(FINDINGS, wide)
-  assert.equal(lines.at(-1), ' ✘ NOT READY  1 fault, 1 warning, 1 not known, 1 fine')
+  assert.equal(lines.at(-1), ' ✘ NOT READY  1 fault, 1 warning, 1 unknown, 1 fine')
   const at = (word: string) => lines.findIndex((line) => line.includes(word))
   assert.ok(at('node') < at('github') && at('github') < at('key') && at('key') < at('agent'))
   assert.ok(lines.some((line) => line.trim() === '-> install it'))
   assert.deepEqual(doctorVerdict(FINDINGS.slice(1)), {
     title: 'READY',
-    text: '1 warning, 1 not known, 1 fine',
+    text: '1 warning, 1 unknown, 1 fine',
   })
 })
 
@@ -88,7 +88,7 @@ test('findings in a pipe are one line each, with the state first', () => {
     'unknown  github: not asked; fix: give a token',
     'warning  key: no key; expected a key; fix: log in',
     'fault    agent: claude is not on the PATH; expected the program; fix: install it',
-    'NOT READY: 1 fault, 1 warning, 1 not known, 1 fine',
+    'NOT READY: 1 fault, 1 warning, 1 unknown, 1 fine',
   ])
   assert.equal(formatCurrentCheck('gate test', { ...wide, plain: true }), '')
 })

@@ -64,6 +64,9 @@ test('a command is of a kind by the tool that it starts, or by the name of its s
       'npm ci && npm i x',
     ],
     skip: [
+      'UV_PYTHON=3.12 tox -e coverage --notest',
+      'cargo test --no-run',
+      'pytest --collect-only',
       'npm publish',
       'npm audit',
       'codecov',

@@ -206,7 +206,11 @@ test('init: a red npm test script is replaced by the test files and scripts that
 test('init: targets of a Makefile, Taskfile or justfile add gates that the language lacks', () => {
   const make =
     '.PHONY: test lint\nX := 1\nall: test\n\ntest: build\n\t@./run-tests\nlint:\n\t-shellcheck *.sh\nbuild:\n\tcc x.c\n'
-  assert.deepEqual(found({ 'x.c': '', Makefile: make }).gates, { lint: 'make lint', test: 'make test' })
+  assert.deepEqual(found({ 'x.c': '', Makefile: make }).gates, {
+    lint: 'make lint',
+    test: 'make test',
+    build: 'make build',
+  })
   const task = 'version: "3"\ntasks:\n  test: ./run\n  lint: { cmds: [a, { cmd: b }] }\n'
   assert.deepEqual(found({ 'Taskfile.yml': task }).gates, { lint: 'task lint', test: 'task test' })
   assert.deepEqual(found({ justfile: 'set shell := ["sh"]\ntest *args:\n    ./run {{args}}\n' }).gates, {

@@ -33,13 +33,13 @@ test('setup steps of CI come with the newest version of its matrix, its own pins
     tools.map(({ action, tag, inputs }) => [action, tag, inputs]),
     [
       ['pnpm/action-setup', 'v4.1.0', { version: '9' }],
-      ['actions/setup-node', 'v7.0.0', { 'node-version': '22' }],
+      ['actions/setup-node', 'v7.0.0', { 'node-version': '22', 'package-manager-cache': 'false' }],
     ],
   )
   assert.equal(tools[0]?.commit, SHA)
   assert.deepEqual(setups, [], 'the action installs pnpm')
   assert.deepEqual(
-    wanted.map(({ program, version }) => `${program} ${version}`),
+    wanted.map(({ name, version }) => `${name} ${version}`),
     ['pnpm 9', 'node 22'],
   )
 
@@ -50,25 +50,188 @@ test('setup steps of CI come with the newest version of its matrix, its own pins
     const at = steps.findIndex(
       ({ uses }: { uses?: string }) => uses?.startsWith('actions/setup-node@') === true,
     )
-    assert.deepEqual(steps[at].with, { 'node-version': '22' })
+    assert.equal(steps[at].with['node-version'], '22')
     assert.match(steps[at + 1].uses, /^ralph\/action@/)
   }
 })
 
 test('without such a step in CI, a version file of the project chooses the version', () => {
-  const stepsOf = (files: Record<string, string>) =>
-    project(files).tools.map(({ action, inputs }) => [action, inputs])
-  assert.deepEqual(stepsOf({ 'package.json': '{}', '.nvmrc': '20\n' }), [
-    ['actions/setup-node', { 'node-version-file': '.nvmrc' }],
+  const cases: [files: Record<string, string>, step: string, wanted: string][] = [
+    [{ '.nvmrc': 'v20\n' }, 'setup-node node-version-file=.nvmrc', 'node 20'],
+    [{ '.nvmrc': 'lts/*\n' }, 'setup-node node-version-file=.nvmrc', ''],
+    [{ '.node-version': '22.1.0' }, 'setup-node node-version-file=.node-version', 'node 22.1.0'],
+    [{ 'mise.toml': '[tools]\nnode = "22"\n' }, 'setup-node node-version=22', 'node 22'],
+    [
+      { 'package.json': '{"engines":{"node":">=20"}}' },
+      'setup-node node-version-file=package.json',
+      'node 20+',
+    ],
+    [
+      { '.python-version': '# ours\n3.12\n' },
+      'setup-python python-version-file=.python-version',
+      'python3 3.12',
+    ],
+    [
+      { '.tool-versions': 'python 3.12.1\n' },
+      'setup-python python-version-file=.tool-versions',
+      'python3 3.12.1',
+    ],
+    [{ 'go.mod': 'module x\n\ngo 1.22\n' }, 'setup-go go-version-file=go.mod', 'go 1.22+'],
+    [{ '.ruby-version': 'ruby-3.3.1\n' }, 'setup-ruby', 'ruby 3.3.1'],
+    [{ Gemfile: "source 'x'\nruby '~> 3.2'\n" }, 'setup-ruby ruby-version=3.2', 'ruby 3.2'],
+    [
+      { '.java-version': '17\n' },
+      'setup-java distribution=temurin java-version-file=.java-version',
+      'java 17',
+    ],
+    [
+      { '.tool-versions': 'java corretto-21.0.2\n' },
+      'setup-java distribution=corretto java-version=21.0.2',
+      'java 21.0.2',
+    ],
+    [
+      { '.sdkmanrc': 'java=21.0.5-tem\n' },
+      'setup-java distribution=temurin java-version=21.0.5',
+      'java 21.0.5',
+    ],
+    [
+      { '.tool-versions': 'erlang 27.1\nelixir 1.17.2\n' },
+      'setup-beam version-file=.tool-versions version-type=strict',
+      'elixir 1.17.2',
+    ],
+    [
+      { 'global.json': '{"sdk":{"version":"8.0.100"}}' },
+      'setup-dotnet global-json-file=global.json',
+      'dotnet 8.0.100',
+    ],
+    [{ 'composer.json': '{"config":{"platform":{"php":"8.2.0"}}}' }, 'setup-php php-version=8.2', 'php 8.2'],
+    [{ '.bun-version': '1.1.0' }, 'setup-bun bun-version-file=.bun-version', 'bun 1.1.0'],
+    [{ '.swift-version': '6.0\n' }, 'setup-swift swift-version=6.0', 'swift 6.0'],
+    [{ 'mise.toml': '[tools]\ndeno = "2.1"\n' }, 'setup-deno deno-version=2.1', 'deno 2.1'],
+    [
+      { 'api/go.mod': 'module x\n\ngo 1.22\n', 'api/x_test.go': '' },
+      'setup-go go-version-file=api/go.mod',
+      'go 1.22+',
+    ],
+    [
+      { 'app/Gemfile': '', 'app/.rspec': '', 'app/.ruby-version': '3.3.1\n' },
+      'setup-ruby ruby-version=3.3.1',
+      'ruby 3.3.1',
+    ],
+    [{ 'package.json': '{}', 'mise.toml': 'no TOML [' }, '', ''],
+    [{ '.nvmrc': '$(id)' }, 'setup-node node-version-file=.nvmrc', ''],
+    [{ 'mise.toml': '[tools]\nnode = "$(id)"\n' }, '', ''],
+  ]
+  for (const [files, step, version] of cases) {
+    const { tools, wanted } = project(files)
+    const off = ['cache', 'package-manager-cache', 'no-cache']
+    const shown = tools.map(({ action, inputs }) => {
+      const kept = Object.entries(inputs).filter(([name]) => !off.includes(name))
+      const words = kept.map(([name, value]) => `${name}=${value}`).sort()
+      return [action.replace(/^.*\//, ''), ...words].join(' ')
+    })
+    assert.deepEqual(shown.join(), step, JSON.stringify(files))
+    const wishes = wanted.map((one) => `${one.name} ${one.version}${one.isLeast ? '+' : ''}`)
+    assert.equal(wishes.join(), version, JSON.stringify(files))
+  }
+})
+
+const uses = (...lines: string[]) =>
+  ci(
+    `    steps:\n${[...lines.map((line) => `uses: ${line}`), 'run: make test'].map((line) => `      - { ${line} }\n`).join('')}`,
+  )
+
+test('each setup action has its row: with a commit, and without a cache that is saved after the agent has worked', () => {
+  const { tools, notes } = project(
+    uses(
+      'jdx/mise-action@v2, with: { version: 2026.1.0, cache: true }',
+      'pdm-project/setup-pdm@v4, with: { python-version: 3.12, cache: true }',
+      'actions/setup-go@v5, with: { go-version: 1.24 }',
+      'gradle/actions/setup-gradle@v4, with: { gradle-version: "8.10" }',
+      'astral-sh/setup-uv@v5, with: { enable-cache: true }',
+      'oven-sh/setup-bun@v2',
+      'denoland/setup-deno@v2, with: { deno-version: v2.x }',
+      'swift-actions/setup-swift@v2, with: { swift-version: "6.0" }',
+    ),
+  )
+  assert.deepEqual(
+    tools.map(({ action, inputs }) => [action.split('/').at(-1), inputs]),
+    [
+      ['mise-action', { version: '2026.1.0', cache: 'false' }],
+      ['setup-pdm', { 'python-version': '3.12' }],
+      ['setup-go', { 'go-version': '1.24', cache: 'false' }],
+      ['setup-gradle', { 'gradle-version': '8.10', 'cache-disabled': 'true' }],
+      ['setup-uv', { 'enable-cache': 'false' }],
+      ['setup-bun', { 'no-cache': 'true' }],
+      ['setup-deno', { 'deno-version': 'v2.x' }],
+      ['setup-swift', { 'swift-version': '6.0' }],
+    ],
+  )
+  for (const { commit } of tools) assert.match(commit, /^[0-9a-f]{40}$/)
+  assert.deepEqual(notes, [])
+  assert.deepEqual(project(uses('gradle/actions/setup-gradle@v4')).tools, [], 'it would only cache')
+  const older = project(
+    ci(`    steps:\n      - uses: actions/setup-node@${SHA} # v4.1.0\n      - run: npm test\n`),
+  ).tools
+  assert.deepEqual(older[0]?.inputs, {}, 'this release does not know the input')
+})
+
+test('an action without a row is named with the step to add, with the tag that CI has', () => {
+  const { tools, notes } = project(
+    uses(
+      'haskell-actions/setup@v2, with: { ghc-version: "9.10" }',
+      'docker/setup-buildx-action@v3',
+      'actions/upload-artifact@v4',
+    ),
+  )
+  assert.deepEqual(tools, [])
+  assert.equal(notes.length, 1)
+  assert.match(
+    notes[0] ?? '',
+    /haskell-actions\/setup@v2, .* before ralph\/action: - \{ uses: haskell-actions\/setup@v2, with: \{ ghc-version: "9\.10" \}/,
+  )
+})
+
+test('Rust comes by a line of rustup, with the toolchain of CI or of its file', () => {
+  const lineOf = (files: Record<string, string>) => project(files).setups.join()
+  const line = (channel: string, flags = '') =>
+    `rustup toolchain install ${channel} --profile minimal${flags} && rustup default ${channel}`
+  assert.equal(lineOf(uses('dtolnay/rust-toolchain@1.75.0')), line('1.75.0'))
+  assert.equal(
+    lineOf(
+      uses(
+        'dtolnay/rust-toolchain@nightly',
+        'dtolnay/rust-toolchain@stable, with: { components: "rustfmt, clippy" }',
+        'dtolnay/rust-toolchain@stable, with: { targets: wasm32-unknown-unknown }',
+      ),
+    ),
+    line('stable', ' --component rustfmt --component clippy --target wasm32-unknown-unknown'),
+  )
+  assert.equal(lineOf(uses(`dtolnay/rust-toolchain@${SHA}, with: { toolchain: "1.80" }`)), line('1.80'))
+  assert.equal(lineOf(uses('actions-rust-lang/setup-rust-toolchain@v1')), line('stable'))
+  assert.equal(lineOf(uses('dtolnay/rust-toolchain@master, with: { toolchain: "$(id)" }')), line('stable'))
+  assert.equal(lineOf({ '.tool-versions': 'rust 1.81.0\n' }), line('1.81.0'))
+  const byFile = project({ 'rust-toolchain.toml': '[toolchain]\nchannel = "1.79"\n' })
+  assert.deepEqual(byFile.setups, ['rustup toolchain install'])
+  assert.deepEqual(
+    byFile.wanted.map(({ args }) => args),
+    [['run', '1.79', 'rustc', '--version']],
+  )
+})
+
+test('programs that pipx installs have the version of CI, and come for gates that start them', () => {
+  const poetry = { 'poetry.lock': '', 'pyproject.toml': '[tool.poetry]\nname = "x"\n', 'tests/test_a.py': '' }
+  assert.deepEqual(
+    project({ ...poetry, ...uses('snok/install-poetry@v1, with: { version: 1.8.3 }') }).setups,
+    ['pipx install poetry==1.8.3'],
+  )
+  assert.deepEqual(project(poetry).setups, ['pipx install poetry'])
+  assert.deepEqual(project({ justfile: 'test:\n  go test\n' }).setups, ['pipx install rust-just'])
+  assert.deepEqual(project({ 'Taskfile.yml': 'tasks: { test: go test }' }).setups, [
+    'pipx install go-task-bin',
   ])
-  assert.deepEqual(stepsOf({ 'go.mod': 'module x\n\ngo 1.22\n', '.tool-versions': 'python 3.12.1\n' }), [
-    ['actions/setup-python', { 'python-version-file': '.tool-versions' }],
-    ['actions/setup-go', { 'go-version-file': 'go.mod' }],
-  ])
-  assert.deepEqual(stepsOf({ 'package.json': '{"engines":{"node":">=20"}}' }), [
-    ['actions/setup-node', { 'node-version-file': 'package.json' }],
-  ])
-  assert.deepEqual(stepsOf({ 'package.json': '{}' }), [])
+  const just = uses('extractions/setup-just@v3, with: { just-version: 1.36.0 }')
+  assert.deepEqual(project(just).setups, ['pipx install rust-just==1.36.0'])
 })
 
 test('a service of CI is named with the line to add', () => {

@@ -12,6 +12,7 @@ import { writtenSettings } from '../../../../src/settings/read-settings.ts'
 import { readWorkflow } from '../../../../src/setup/checks/workflow-file.ts'
 import { secretsOfAgent } from '../../../../src/setup/init/agent-secrets.ts'
 import { type FoundFacts, resolveAnswers } from '../../../../src/setup/init/answers.ts'
+import { TOOL_ACTIONS } from '../../../../src/setup/init/ci/tool-actions.ts'
 import { detect } from '../../../../src/setup/init/detect.ts'
 import { fillWorkflow } from '../../../../src/setup/init/init-files.ts'
 import { ROOT } from '../../../e2e/site.ts'
@@ -184,7 +185,12 @@ test('init with every agent, any command and tools passes actionlint but for `qu
           inputs,
           keys: secretsOfAgent(agent, () => false),
           setups: ['npm install --global pnpm@9.1.0'],
-          tools: [],
+          tools: TOOL_ACTIONS.map(({ action, commit, tag, version, uncached }) => ({
+            action,
+            commit,
+            tag,
+            inputs: { [version]: '>=1.20', ...uncached?.inputs },
+          })),
           pin: PIN,
         })
         await writeFile(join(folder, `${agent}-${name}`), filled)
