@@ -101,8 +101,8 @@ export interface GitHub extends AsyncDisposable {
   milestone: (title: string, issues: readonly number[]) => number
   openPull: (login: string, pull: Partial<NewPull> & { head: string }) => Promise<Issue>
   closePull: (number: number, login?: string) => void
-  /** Merges as the button does, with a merge commit. Rejects when there are conflicts. */
-  mergePull: (login: string, number: number) => Promise<string>
+  /** Merges as the button does. Rejects when there are conflicts. */
+  mergePull: (login: string, number: number, how?: 'merge' | 'squash' | 'rebase') => Promise<string>
   /** A person presses *Merge when ready*; gives the commit of the merge group, or null if there is a conflict. */
   enqueue: (number: number) => Promise<string | null>
   /** The queue takes it out. `reason`: as the event has it, such as `CI_FAILURE`. */
@@ -295,14 +295,18 @@ function people(world: World): Doings {
       return issue
     },
     closePull: (number, login = someone()) => world.close(world.issue(number), { login }),
-    mergePull: async (login, number) => {
+    mergePull: async (login, number, how = 'merge') => {
       const issue = world.issue(number)
       if (issue.pull === null) throw new Error(`#${number} is no pull request`)
       const { head, base, headSha, baseSha } = issue.pull
-      const tree = await bare.run(['merge-tree', '--write-tree', baseSha, headSha])
-      const message = `Merge pull request #${number} from ${settings.owner}/${head}`
       const who = { author: world.person(login), committer: world.person(login) }
-      const sha = await bare.commitTree(tree, [baseSha, headSha], message, who)
+      const merge = async () => {
+        const tree = await bare.run(['merge-tree', '--write-tree', baseSha, headSha])
+        const title = `Merge pull request #${number} from ${settings.owner}/${head}`
+        if (how === 'merge') return bare.commitTree(tree, [baseSha, headSha], title, who)
+        return bare.commitTree(tree, [baseSha], `${issue.title} (#${number})`, who)
+      }
+      const sha = how === 'rebase' ? await rebased(bare, baseSha, headSha, who) : await merge()
       world.merged(issue, sha, { login })
       await bare.run(['update-ref', `refs/heads/${base}`, sha, baseSha])
       await pushed(`refs/heads/${base}`, baseSha, sha, login)
@@ -322,6 +326,28 @@ function people(world: World): Doings {
       await pushed(`refs/heads/${branch}`, before, zero, someone())
     },
   }
+}
+
+/** Each commit of the range again, on top of the base; merges are left out, as GitHub does. */
+async function rebased(
+  bare: Bare,
+  base: string,
+  head: string,
+  who: Parameters<Bare['commitTree']>[3],
+): Promise<string> {
+  let onto = base
+  const list = await bare.run(['rev-list', '--reverse', '--no-merges', `${base}..${head}`])
+  for (const commit of list.split('\n').filter(Boolean)) {
+    // Helper commits give the merge its base: older versions of git have no option for it.
+    const root = await bare.commitTree(`${commit}^^{tree}`, [], 'before it', who)
+    const [ours, theirs] = [
+      await bare.commitTree(`${onto}^{tree}`, [root], 'the base', who),
+      await bare.commitTree(`${commit}^{tree}`, [root], 'it', who),
+    ]
+    const tree = await bare.run(['merge-tree', '--write-tree', ours, theirs])
+    onto = await bare.commitTree(tree, [onto], await bare.run(['show', '-s', '--format=%B', commit]), who)
+  }
+  return onto
 }
 
 function postCheck(

@@ -46,6 +46,20 @@ function renderPull(world: World, issue: Issue): Json {
     isDraft: pull?.draft,
   }
 }
+function renderListed(world: World, issue: Issue & { pull: NonNullable<Issue['pull']> }): Json {
+  const { pull, state, body } = issue
+  const merged = pull.mergeSha === null ? null : { __typename: 'Commit', oid: pull.mergeSha }
+  return {
+    ...renderPull(world, issue),
+    body: body ?? '',
+    state: pull.mergedAt !== null ? 'MERGED' : state.toUpperCase(),
+    headRefName: pull.head,
+    headRefOid: pull.headSha,
+    baseRefName: pull.base,
+    isCrossRepository: false,
+    mergeCommit: merged,
+  }
+}
 function renderMerging(world: World, number: number): Json {
   const pull = world.issues.get(number)?.pull
   return {
@@ -135,6 +149,20 @@ export async function graphql(
       repository: () => ({
         autoMergeAllowed: world.settings.allowsAutoMerge,
         viewerDefaultMergeMethod: 'SQUASH',
+        ref: async ({ qualifiedName }: { qualifiedName: string }) => {
+          demand(by, ['contents:read'])
+          const name = qualifiedName.replace(/^refs\/heads\//, '')
+          const oid = await world.bare.head(name)
+          return oid === null ? null : { name, target: { __typename: 'Commit', oid } }
+        },
+        pullRequests: ({ headRefName, last }: { headRefName: string; last: number }) => {
+          demand(by, ['pull_requests:read'])
+          const all = world.pullOfBranch(headRefName)
+          return {
+            totalCount: all.length,
+            nodes: all.slice(-last).map((issue) => renderListed(world, issue)),
+          }
+        },
         pullRequest: ({ number }: { number: number }) => ({
           ...reviewsOf(world, by, number),
           ...renderMerging(world, number),

@@ -320,7 +320,18 @@ export class World {
       const pull = issue.pull
       if (pull === null || issue.state !== 'open') continue
       const head = refs.get(`refs/heads/${pull.head}`)
-      const base = refs.get(`refs/heads/${pull.base}`)
+      let base = refs.get(`refs/heads/${pull.base}`)
+      // If the base was the branch of a merged pull request, GitHub moves those on top of it to that one's own base.
+      if (base === undefined) {
+        const below = this.pullOfBranch(pull.base).findLast((one) => one.pull.mergedAt !== null)
+        base = refs.get(`refs/heads/${below?.pull.base}`)
+        if (below !== undefined && base !== undefined) {
+          Object.assign(pull, { base: below.pull.base, baseSha: base })
+          this.raisePull('edited', issue, by, {
+            changes: { base: { ref: { from: below.pull.head }, sha: { from: below.pull.headSha } } },
+          })
+        }
+      }
       if (head === undefined || base === undefined) {
         this.close(issue, by)
         continue

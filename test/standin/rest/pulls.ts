@@ -156,6 +156,22 @@ export const pulls: Endpoints = {
       if (base !== undefined) {
         const baseSha = await world.bare.head(base)
         if (baseSha === null) throw invalid({ resource: 'PullRequest', field: 'base', code: 'invalid' })
+        if (issue.state === 'closed')
+          throw invalid({
+            resource: 'PullRequest',
+            code: 'custom',
+            field: 'base',
+            message: 'Cannot change the base branch of a closed pull request.',
+          })
+        const { head, headSha } = issue.pull
+        const ahead = await world.bare.ask(['rev-list', '--count', `${baseSha}..${headSha}`])
+        if (Number(ahead) === 0)
+          throw invalid({
+            resource: 'PullRequest',
+            code: 'custom',
+            field: 'base',
+            message: `There are no new commits between base branch '${base}' and head branch '${head}'`,
+          })
         Object.assign(issue.pull, { base, baseSha })
       }
       const state = text(body, 'state')

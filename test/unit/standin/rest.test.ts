@@ -127,6 +127,60 @@ describe("the stand-in's REST API", () => {
     clean()
   })
 
+  it('moves a pull request to another base, if it has commits of its own there', async () => {
+    await github.commit('ralph/a', { 'a.txt': 'a' })
+    await github.bare.run(['update-ref', 'refs/heads/ralph/b', 'refs/heads/ralph/a'])
+    await github.commit('ralph/b', { 'b.txt': 'b' })
+    const b = await github.openPull('alice', { head: 'ralph/b' })
+    assert.equal((await ask(`PATCH ~/pulls/${b.number}`, { base: 'ralph/a' })).body.base.ref, 'ralph/a')
+    const same = await ask(`PATCH ~/pulls/${b.number}`, { base: 'ralph/b' })
+    assert.equal(same.status, 422)
+    assert.match(
+      same.body.errors[0].message,
+      /^There are no new commits between base branch 'ralph\/b' and head/,
+    )
+    github.closePull(b.number)
+    assert.equal((await ask(`PATCH ~/pulls/${b.number}`, { base: 'main' })).status, 422)
+    clean()
+  })
+
+  it('moves pull requests to the base of a merged one when its branch is deleted', async () => {
+    await github.commit('ralph/a', { 'a.txt': 'a' })
+    await github.bare.run(['update-ref', 'refs/heads/ralph/b', 'refs/heads/ralph/a'])
+    await github.commit('ralph/b', { 'b.txt': 'b' })
+    const a = await github.openPull('alice', { head: 'ralph/a' })
+    const b = await github.openPull('alice', { head: 'ralph/b', base: 'ralph/a' })
+    await github.mergePull('alice', a.number, 'squash')
+    await github.deleteBranch('ralph/a')
+    assert.deepEqual([b.state, b.pull?.base], ['open', 'main'])
+    const c = await github.openPull('alice', { head: 'main', base: 'ralph/b' })
+    await github.deleteBranch('ralph/b')
+    assert.deepEqual([b.state, c.state], ['closed', 'closed'], 'its own was not merged')
+    clean()
+  })
+
+  it('merges with a merge commit, as one commit, or by a rebase', async () => {
+    const parents = async () =>
+      (await github.bare.run(['show', '-s', '--format=%P', 'main'])).split(' ').length
+    for (const [how, count, subjects] of [
+      ['merge', 2, 'two\none'],
+      ['squash', 1, ''],
+      ['rebase', 1, 'two\none'],
+    ] as const) {
+      const branch = `ralph/${how}`
+      const before = await github.head('main')
+      await github.commit(branch, { [`${how}-1.txt`]: '1' }, 'one')
+      await github.commit(branch, { [`${how}-2.txt`]: '2' }, 'two')
+      const { number } = await github.openPull('alice', { head: branch })
+      const sha = await github.mergePull('alice', number, how)
+      assert.deepEqual([await github.head('main'), await parents()], [sha, count])
+      assert.equal(await github.read('main', `${how}-2.txt`), '2')
+      const log = await github.bare.run(['log', '--no-merges', '--format=%s', `${before}..main`])
+      assert.equal(log, subjects === '' ? `${branch} (#${number})` : subjects)
+    }
+    clean()
+  })
+
   it('pages through comments, and gives those since a time', async () => {
     const { number } = github.openIssue('bob', 'A wish')
     for (let at = 1; at <= 5; at += 1) github.comment('bob', number, `comment ${at}`)
