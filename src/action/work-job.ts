@@ -14,6 +14,7 @@ import { pictureUris } from '../app/report-pictures.ts'
 import { requireSeal, sealState } from '../app/seal-examples.ts'
 import { requireSigner } from '../app/sign-commits.ts'
 import type { Workspace } from '../app/workspace.ts'
+import { createStackBranches } from '../branch/stack-branches.ts'
 import { changesByStory } from '../branch/story-changes.ts'
 import { withStarter } from '../engine/corrections/approvals.ts'
 import { withTimeOf } from '../engine/journal.ts'
@@ -31,6 +32,7 @@ import { createDispatch, findWorkflowRun } from '../github/dispatch.ts'
 import { Checks } from '../github/post-checks.ts'
 import { findPull } from '../github/pull.ts'
 import { GitHubReporter } from '../github/reporter.ts'
+import { Stack } from '../github/stack/stack.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { jobSummary } from '../report/sticky-comment.ts'
 import type { Facts, View } from '../report/view.ts'
@@ -285,18 +287,22 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
   const limits = wave === null ? { ...limitsOf(settings), maxParallel: role.most ?? 1 } : waveLimits(settings)
   const conversation = new Conversation(github)
   const { publishToken } = settings
+  const { redact } = workspace.redactor
+  const publisher = publishToken === null ? github : connect(context.place, publishToken, github.warn)
+  const branches = createStackBranches(workspace)
   const reporter = new GitHubReporter({
     github,
-    publisher: publishToken === null ? github : connect(context.place, publishToken, github.warn),
+    publisher,
     conversation,
     checks: new Checks(github, settings.reportAs, start.feature),
-    pullRequest: settings.pullRequest,
+    pullRequest: settings.pullRequest === 'stacked' ? 'draft' : settings.pullRequest,
+    stack: settings.pullRequest === 'stacked' ? new Stack({ github, publisher, branches, redact }) : null,
     limits,
     agentsSection: settings.agentsMd === 'section',
     runUrl: context.run.url,
     head: wave?.kind === 'worker' ? start.github.head : null,
     earlier: await readEarlierRuns(workspace.objects, start.base.sha, start.folder),
-    redact: workspace.redactor.redact,
+    redact,
     places: (state) => annotationsByStory(workspace.git, state),
     changes: (state) => changesByStory(workspace.git, state),
     touches: touchesIn(workspace),

@@ -66,6 +66,8 @@ export type Store = StorePort & {
   head(branch: string): Promise<string | null>
   /** Fetches commits: the tips only, or with their whole history. */
   fetch(wanted: readonly string[], history: 'tip' | 'whole'): Promise<void>
+  /** Creates branches on the remote; null if they exist now, else why the remote refused. */
+  createBranches(branches: readonly { branch: string; commit: string }[]): Promise<string | null>
   /** A picture that a loaded or saved state names (`Screenshot.blob`, `before`), as WebP; null if it is gone. */
   readScreenshot(blob: string): Promise<Buffer | null>
 }
@@ -238,6 +240,18 @@ class GitStore implements Store {
     const result = await push(this.#git, publishRemote ?? remote, [move])
     if (result.kind === 'pushed') return { kind: 'published' }
     return { kind: 'refused', reason: describeRefusal(result.answer, state.branch) }
+  }
+
+  async createBranches(branches: readonly { branch: string; commit: string }[]): Promise<string | null> {
+    const { remote, publishRemote } = this.#options
+    if (remote === null || branches.length === 0) return null
+    const moves = branches.map(({ branch, commit }) => ({
+      ref: `refs/heads/${branch}`,
+      from: null,
+      to: commit,
+    }))
+    const result = await push(this.#git, publishRemote ?? remote, moves)
+    return result.kind === 'pushed' ? null : describeRefusal(result.answer, 'a branch of the stack')
   }
 
   async peoplesHead(state: State, isAnew: boolean): ReturnType<StorePort['peoplesHead']> {

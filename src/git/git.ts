@@ -292,6 +292,16 @@ export class Git {
     })
   }
 
+  /** The commits of a range with their parents; parents come first. */
+  async history(range: string): Promise<{ commit: string; parents: string[]; message: string }[]> {
+    const args = ['log', '-z', '--topo-order', '--reverse', '--format=%H %P%n%B', range, '--']
+    return nulFields(await this.run(args)).map((entry) => {
+      const end = entry.indexOf('\n')
+      const [commit = '', ...parents] = entry.slice(0, end).trim().split(' ')
+      return { commit, parents, message: entry.slice(end + 1) }
+    })
+  }
+
   /**
    * The commits of a range that wrote these lines of a file last, the one with the most lines first. Without `lines`: the last commit that
    * changed the file. Empty if the file or the lines do not exist at the end of the range.

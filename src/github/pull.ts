@@ -18,6 +18,8 @@ export type Pull = PullText & {
   nodeId: string
   draft: boolean
   labels: string[]
+  /** The branch that it goes to. */
+  base: string
 }
 
 export type PullRequest = { branch: string; base: string; title: string; body: string; draft: boolean }
@@ -52,6 +54,7 @@ function pullOf(found: {
   title: string
   body: string | null
   labels: readonly { name: string }[]
+  base: { ref: string }
 }): Pull {
   return {
     number: found.number,
@@ -61,6 +64,7 @@ function pullOf(found: {
     title: found.title,
     body: found.body ?? '',
     labels: found.labels.map(({ name }) => name),
+    base: found.base.ref,
   }
 }
 
@@ -121,7 +125,7 @@ export async function makeReady({ api }: GitHub, pull: Pull): Promise<void> {
 export async function updatePull(
   { api, repo }: GitHub,
   number: number,
-  change: Partial<PullText>,
+  change: Partial<PullText & { base: string }>,
 ): Promise<void> {
   await api.rest.pulls.update({ ...repo, pull_number: number, ...change })
 }

@@ -7,6 +7,7 @@ import type { Conclusion, GithubIds, State } from '../engine/model/state.ts'
 import type { Step } from '../engine/model/step.ts'
 import { firstNames, mapTexts } from '../engine/model/text.ts'
 import { ownSituation } from '../engine/situation.ts'
+import { joinBlocks } from '../report/blocks.ts'
 import { type Check, closingReportOf, rollupCheck, storyCheck } from '../report/check-runs.ts'
 import type { EarlierRun } from '../report/expected-cost.ts'
 import { labelsOf } from '../report/outcomes.ts'
@@ -36,6 +37,7 @@ import {
   updatePull,
 } from './pull.ts'
 import { compareUrl, pullUrl, repositoryUrl } from './repository-address.ts'
+import type { Stack } from './stack/stack.ts'
 
 type ReporterOptions = {
   github: GitHub
@@ -45,6 +47,8 @@ type ReporterOptions = {
   checks: Checks
   pullRequest: 'draft' | 'ready' | 'none'
   autoMerge: boolean
+  /** With `pull-request: stacked`. */
+  stack: Stack | null
   limits: Limits
   /** `agents-md: section`. */
   agentsSection: boolean
@@ -133,7 +137,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
       agentsSection,
       now: Date.now(),
       compareUrl: note === null ? null : compareUrl(place, state.base.branch, state.branch),
-      notes: [...(note === null ? [] : [note]), ...this.#collisions]
+      notes: [...(note === null ? [] : [note]), ...(this.#options.stack?.notes ?? []), ...this.#collisions]
         .map((one) => (typeof one === 'string' ? redact(one) : { ...one, text: redact(one.text) }))
         .concat(notes),
       annotations,
@@ -243,6 +247,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const known = state.published === null ? state : { ...state, github: await this.#withPull(state) }
     this.#isFound = true
     await this.#readChanges(known)
+    await this.#updateStack(known)
     // Looked up before the checks are posted, because checks and comment name the next action.
     if (conclusion.outcome === 'complete') this.#isMerged = await this.merged(known)
     if (conclusion.outcome !== 'continued') await this.#readCollisions()
@@ -449,7 +454,10 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return {
       feature: state.feature,
       title: redact(pullRequestTitle(view)),
-      text: (room) => redact(pullRequestBody(view, room)),
+      text: (room) => {
+        const stack = this.#options.stack?.list(state.github.pull, Math.floor(room / 4)) ?? ''
+        return redact(joinBlocks([pullRequestBody(view, room - stack.length - 2).trimEnd(), stack]))
+      },
     }
   }
 
@@ -479,6 +487,13 @@ export class GitHubReporter implements Observer, PullRequestPort {
     if (!autoMerge || pull === null) return
     await this.#attempt('auto-merge could not be turned off', undefined, () =>
       disableAutoMerge(publisher, pull),
+    )
+  }
+
+  async #updateStack(state: State): Promise<void> {
+    const { stack } = this.#options
+    await this.#attempt('the stack of pull requests could not be updated', undefined, async () =>
+      stack?.update(state, this.#pull),
     )
   }
 

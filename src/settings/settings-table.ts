@@ -287,9 +287,11 @@ export const table = {
       default: 'batch',
     },
   ),
-  pullRequest: pull(v.choice(['draft', 'ready', 'none']), 'How Ralph opens the pull request', {
-    default: 'draft',
-  }),
+  pullRequest: pull(
+    v.choice(['draft', 'ready', 'none', 'stacked']),
+    'How Ralph opens the pull request. `stacked`: one for each epic or story, on top of the one before',
+    { default: 'draft' },
+  ),
   reportAs: pull(v.choice(['checks', 'statuses', 'none']), 'How Ralph shows results on the commit', {
     default: 'checks',
   }),

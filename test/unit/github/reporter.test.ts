@@ -39,6 +39,7 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
       conversation: new Conversation(seen),
       checks: checks(freshMs),
       pullRequest: 'draft',
+      stack: null,
       autoMerge: false,
       limits,
       agentsSection: true,

@@ -1,0 +1,69 @@
+// The branches of a stack of pull requests, in git: the history that they are cut from, and what each of them contains.
+import type { State } from '../engine/model/state.ts'
+import type { Git } from '../git/git.ts'
+import type { Store } from './store.ts'
+import { storiesIn } from './story-commits.ts'
+
+export type HistoryCommit = { commit: string; parents: readonly string[]; message: string }
+/** A commit of the branch itself; `stories`: also those of the commits that it merged. */
+type BranchCommit = { commit: string; stories: string[]; isRevert: boolean }
+
+export type StackBranches = ReturnType<typeof createStackBranches>
+
+export function createStackBranches({ git, store }: { git: Git; store: Store }) {
+  return {
+    /** The branch as it is published, the oldest commit first. */
+    async commits({ base, published, nonce }: State): Promise<BranchCommit[]> {
+      if (published === null) return []
+      // The checkout of a job has only the newest commits.
+      await store.fetch([base.sha, published], 'whole')
+      return ownCommits(await git.history(`${base.sha}..${published}`), published, nonce)
+    },
+
+    /** The newest of these commits (the oldest first) that `head` contains; null if it has none, or is not in the remote. */
+    async newestIn(commits: readonly string[], head: string): Promise<string | null> {
+      if (commits.includes(head)) return head
+      try {
+        await store.fetch([head], 'whole')
+      } catch {
+        return null
+      }
+      // Each commit contains those before it.
+      let [contained, missing] = [-1, commits.length]
+      while (missing - contained > 1) {
+        const middle = Math.floor((contained + missing) / 2)
+        if (await git.isAncestor(commits[middle] ?? '', head)) contained = middle
+        else missing = middle
+      }
+      return commits[contained] ?? null
+    },
+
+    /** Creates branches at commits of the feature. The reason if the remote refused; null if they exist now. */
+    create(branches: readonly { branch: string; commit: string }[]): Promise<string | null> {
+      return store.createBranches(branches)
+    },
+  }
+}
+
+/** The commits from `head` back along first parents, the oldest first. `history`: parents come before their children. */
+export function ownCommits(history: readonly HistoryCommit[], head: string, nonce: string): BranchCommit[] {
+  const byId = new Map(history.map((one) => [one.commit, one]))
+  const line: HistoryCommit[] = []
+  for (let at = byId.get(head); at !== undefined; at = byId.get(at.parents[0] ?? '')) line.push(at)
+  line.reverse()
+  const seen = new Set(line.map(({ commit }) => commit))
+  return line.map(({ commit, parents, message }) => {
+    const stories = new Set<string>()
+    const pending = [...parents]
+    for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+      const merged = byId.get(id)
+      if (merged === undefined || seen.has(id)) continue
+      seen.add(id)
+      for (const story of storiesIn(merged.message, nonce)) stories.add(story)
+      pending.push(...merged.parents)
+    }
+    for (const story of storiesIn(message, nonce)) stories.add(story)
+    const isRevert = message.startsWith('revert: drop ') && message.includes(`\nRalph-Run: ${nonce}`)
+    return { commit, stories: [...stories], isRevert }
+  })
+}
