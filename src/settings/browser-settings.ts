@@ -9,13 +9,13 @@ const VIEWPORT = /^([1-9]\d{2,3})x([1-9]\d{2,3})$/
 const page = v
   .textWhere(
     (written) => (/^https?:\/\//i.test(written) ? URL.canParse(written) : /^\/(?!\/)/.test(written)),
-    'an http or https URL, or a path from the root',
+    'an http or https URL, or a path that starts with /',
     'write a path such as /cart, or a URL such as http://localhost:3000/cart',
   )
   .check(
     v.check(
       (written) => !PATTERN.test(written.replace(/^https?:\/\/[^/]*|[?#].*/gi, '')),
-      v.expects('a page, and no pattern', 'write the path of one page, such as /users/1'),
+      v.expects('the address of one page, without wildcards', 'write a path such as /users/1'),
     ),
   )
 const size = v.expects('a width and a height in pixels, 100 to 9999 each', 'write it as 1280x800')

@@ -8,7 +8,7 @@ import { nearest } from '../system/nearest.ts'
 import { FEATURE } from './setting-names.ts'
 import type { SettingField, Settings } from './settings-table.ts'
 import { describeFound, formatDuration, joinWithOr } from './show.ts'
-import { addMistake, addNote, childPlace, type ValuePlace } from './value-place.ts'
+import { addMistake, addNote, addProblem, childPlace, type ValuePlace } from './value-place.ts'
 
 /**
  * Where a field's value came from. `rank` 0: it is the default; then `at` is where it could be set. `isReadable`: every
@@ -45,7 +45,11 @@ function deriveBranchPrefix(settings: Settings, origins: Origins): string {
   if (branchName === null || !areReadable(origins, 'branchName', 'branchPrefix')) return branchPrefix
   const prefix = branchName.slice(0, -FEATURE.length)
   if (origins.branchPrefix.rank > 0 && branchPrefix !== prefix)
-    addMistake(origins.branchName.at, branchName, `${branchPrefix}${FEATURE}`, 'leave branch-prefix out')
+    addProblem(
+      origins.branchName.at,
+      `branch-name is ${branchName}, but branch-prefix is ${branchPrefix}.`,
+      'leave branch-prefix out',
+    )
   return prefix
 }
 
@@ -55,13 +59,8 @@ function deriveNetwork(settings: Settings, origins: Origins): Settings['network'
   if (isolation === 'other-user') return settings.network ?? (surface === 'action' ? 'model' : 'open')
   for (const field of ['network', 'gateNetwork'] as const) {
     if (settings[field] !== 'model' || !areReadable(origins, 'isolation', field)) continue
-    const found = `${settings[field]} at isolation: ${isolation}`
-    addMistake(
-      origins[field].at,
-      found,
-      'isolation: other-user',
-      'write isolation: other-user, or leave it out',
-    )
+    const problem = `the value model needs isolation: other-user, but isolation is ${isolation}.`
+    addProblem(origins[field].at, problem, 'write isolation: other-user, or leave this setting out')
   }
   return 'open'
 }
@@ -73,11 +72,11 @@ function deriveAgent(settings: Settings, origins: Origins): string {
     return agent
   const command = origins.agentCommand
   if (fallbackAgent !== 'custom' && command.rank > origins.agent.rank) {
-    addNote(command.at, 'means agent: custom')
+    addNote(command.at, 'the agent is custom, because this command is given')
     return 'custom'
   }
   if (fallbackAgent !== 'custom' && !agentsIn(settings.steps).includes('custom'))
-    addNote(command.at, `not used: the agent is ${agent}, and this is for agent: custom`)
+    addNote(command.at, `ignored, because only agent: custom uses a command, and the agent is ${agent}`)
   return agent
 }
 
@@ -102,12 +101,12 @@ function checkAgents(settings: Settings, origins: Origins): void {
     ...ofSteps,
   ]) {
     if (name !== 'custom' || agentCommand !== null) continue
-    const fix = 'add agent-command (agentCommand in the file): a command line that takes the prompt on stdin'
-    addMistake(origins[field].at, 'custom without a command', 'an agent-command as well', fix)
+    const fix = 'add agent-command (agentCommand in the file): a command that reads the prompt from stdin'
+    addProblem(origins[field].at, 'the agent custom needs an agent-command.', fix)
   }
   if (fallbackAgent === agent) {
-    const at = origins.fallbackAgent.at
-    addMistake(at, `${agent} as its own fallback`, 'another agent', 'choose another one, or leave it out')
+    const problem = `${agent} is the agent already, so it cannot be its own fallback.`
+    addProblem(origins.fallbackAgent.at, problem, 'choose another agent, or leave fallback-agent out')
   }
 }
 
@@ -115,17 +114,11 @@ function noteSteps({ steps, isolation, agent }: Settings, { steps: { at } }: Ori
   if (steps === null) return
   if (isolation === 'separate-job' && steps.after.length > 0) {
     const names = steps.after.map(({ name }) => name).join(', ')
-    addNote(
-      at,
-      `not run at isolation: separate-job, which runs nothing of the repository after the commit: ${names}`,
-    )
+    addNote(at, `with isolation: separate-job, the steps after the commit do not run: ${names}`)
   }
   const first = agentSteps(steps)[0]
   if (first !== undefined && first.agent !== null && first.agent !== agent)
-    addNote(
-      at,
-      `step ${first.name} works with ${first.agent}; judging, planning and set-up are of agent: ${agent}`,
-    )
+    addNote(at, `step ${first.name} uses ${first.agent}; planning, set-up and the judge use ${agent}`)
 }
 
 /** Services of another user are ended before Ralph looks at the tree. */
@@ -135,7 +128,7 @@ function noteServices({ services, isolation }: Settings, { services: { at } }: O
   for (const { name } of stay)
     addNote(
       at,
-      `${name}: restartBeforeVerify: false has no effect at isolation: ${isolation}: it is stopped after the gates`,
+      `restartBeforeVerify: false has no effect on ${name}: with isolation: ${isolation}, Ralph stops services after the gates`,
     )
 }
 
@@ -146,8 +139,9 @@ function deriveIterationTimeout(settings: Settings, origins: Origins): number {
   if (iterationTimeoutMs <= jobDeadlineMs) return iterationTimeoutMs
   const { at, rank } = origins.iterationTimeoutMs
   if (rank === 0) return jobDeadlineMs
-  const found = `${formatDuration(iterationTimeoutMs)}, longer than the job-deadline of ${formatDuration(jobDeadlineMs)}`
-  addMistake(at, found, `at most ${formatDuration(jobDeadlineMs)}`, 'shorten it, or raise job-deadline')
+  const longest = formatDuration(jobDeadlineMs)
+  const problem = `${formatDuration(iterationTimeoutMs)} is longer than the job-deadline, ${longest}.`
+  addProblem(at, problem, `write at most ${longest}, or raise job-deadline`)
   return iterationTimeoutMs
 }
 
@@ -164,14 +158,15 @@ function checkCost(settings: Settings, origins: Origins): void {
   const limit = origins.maxCostUsd.at
   const withoutUsage = withoutCost.find((name) => name !== null && reportsOf(name) === 'nothing')
   if (withoutUsage !== undefined) {
-    const found = `a cost limit with ${withoutUsage}, which reports neither cost nor tokens`
-    addMistake(limit, found, 'another limit', 'limit by max-agent-time or max-iterations instead')
+    const problem = `Ralph cannot hold a cost limit with ${withoutUsage}, which reports neither cost nor tokens.`
+    addProblem(limit, problem, 'use max-agent-time or max-iterations instead')
     return
   }
   if (Object.keys(prices).length === 0) {
-    const found = `a cost limit with ${withoutCost.join(' and ')}, reporting no cost`
-    const fix = 'add `prices:` to the configuration file, or limit by max-tokens or max-agent-time instead'
-    addMistake(limit, found, 'prices of the models', fix)
+    const agents = withoutCost.join(' and ')
+    const problem = `a cost limit needs prices, because Ralph gets only tokens from ${agents}, and no cost.`
+    const fix = 'add `prices:` to the configuration file, or use max-tokens or max-agent-time instead'
+    addProblem(limit, problem, fix)
     return
   }
   // The models are the first agent's; a fallback of another vendor uses its own.
@@ -181,10 +176,11 @@ function checkCost(settings: Settings, origins: Origins): void {
   const models = new Set([...Object.values(others), ...(rungs === undefined ? [run] : [])])
   for (const name of models) {
     if (name === null || Object.hasOwn(prices, name)) continue
-    const expected = `a model with a price: ${oneLine(joinWithOr(Object.keys(prices)), 200)}`
-    addMistake(origins.model.at, `"${oneLine(name)}" without a price`, expected, 'add it to `prices:`')
+    const problem = `the model "${oneLine(name)}" has no price, which the cost limit needs.`
+    addProblem(origins.model.at, problem, `add it to \`prices:\`, or write ${modelsWith(prices)}`)
   }
-  if (models.has(null)) addNote(limit, `name the model: what ${agent} uses by itself may have no price`)
+  if (models.has(null))
+    addNote(limit, `name the model too, because the default model of ${agent} may have no price`)
 }
 
 /** If prices are given, a rung without one is a mistyped name, or its cost would be unknown. */
@@ -197,13 +193,16 @@ function checkLadders({ model, ladder, prices }: Settings, origins: Origins): vo
   for (const [at, name] of all) {
     if (Object.hasOwn(prices, name)) continue
     const close = nearest(name, Object.keys(prices))
-    const expected = `a model with a price: ${oneLine(joinWithOr(Object.keys(prices)), 200)}`
     const fix =
       close === null
-        ? 'add it to `prices:`'
-        : `did you mean ${oneLine(close, 80)}? else add it to \`prices:\``
-    addMistake(at, `"${oneLine(name)}" on a ladder, without a price`, expected, fix)
+        ? `add it to \`prices:\`, or write ${modelsWith(prices)}`
+        : `did you mean ${oneLine(close, 80)}? Otherwise add it to \`prices:\``
+    addProblem(at, `the model "${oneLine(name)}" of this ladder has no price.`, fix)
   }
+}
+
+function modelsWith(prices: Settings['prices']): string {
+  return oneLine(joinWithOr(Object.keys(prices)), 200)
 }
 
 /** A page that no service serves would never be checked: that must not count as checked. */
@@ -212,14 +211,13 @@ function checkBrowser({ browser, services, gates }: Settings, origins: Origins):
   const { at } = origins.browser
   const taken = gates.find(({ name }) => name.toLowerCase() === BROWSER_GATE)
   if (taken !== undefined && areReadable(origins, 'gates')) {
-    const expected = 'another name, because the built-in browser check is called browser'
-    const fix = 'give the gate another name, such as e2e'
-    addMistake(origins.gates.at, `a gate named ${taken.name}`, expected, fix)
+    const problem = `the gate ${taken.name} has the name of the built-in browser check.`
+    addProblem(origins.gates.at, problem, 'rename the gate, for example to e2e')
   }
   const site = resolveSite(browser, services)
   if (site === null) {
-    const expected = 'a service with a URL in `ready`, or baseUrl'
-    addMistake(at, 'nothing that says where pages are', expected, 'add baseUrl: http://localhost:3000')
+    const fix = 'add baseUrl: http://localhost:3000, or a service whose `ready` is a URL'
+    addProblem(at, 'Ralph does not know the address of your pages.', fix)
     return
   }
   for (const [index, url] of browser.urls.entries()) {
@@ -229,7 +227,7 @@ function checkBrowser({ browser, services, gates }: Settings, origins: Origins):
       childPlace(at, 'urls', index),
       describeFound(url),
       expected,
-      'name one of these, or a path such as /cart',
+      'write a path such as /cart, or a URL of that site',
     )
   }
 }
@@ -241,18 +239,23 @@ function checkExamples(settings: Settings, origins: Origins): void {
   const { examples, examplesKey, cleanRoom, isolation, maxParallel } = settings
   if (examples === 'off' || !areReadable(origins, 'examples', 'cleanRoom', 'isolation', 'maxParallel')) return
   const { at } = origins.examples
-  const refuse = (found: string, expected: string, fix: string) => addMistake(at, found, expected, fix)
-  if (cleanRoom === 'off') refuse('sealed with clean-room: off', 'clean-room: on', 'leave clean-room out')
+  if (cleanRoom === 'off')
+    addProblem(at, 'sealed examples need a clean room, but clean-room is off.', 'leave clean-room out')
   if (isolation === 'separate-job')
-    refuse(
-      'sealed at isolation: separate-job',
-      'another isolation',
-      'this version cannot do both: leave one out',
+    addProblem(
+      at,
+      'sealed examples do not work with isolation: separate-job.',
+      'choose another isolation, or leave examples out',
     )
-  if (maxParallel > 1) refuse('sealed with max-parallel', 'one story at a time', 'leave max-parallel out')
+  if (maxParallel > 1)
+    addProblem(
+      at,
+      'sealed examples work with one story at a time, but max-parallel is set.',
+      'leave max-parallel out',
+    )
   if (!areReadable(origins, 'examplesKey')) return
   const key = examplesKey?.trim() ?? ''
-  const fix = 'make one with `openssl rand -hex 32`'
+  const problem = `the key has ${key.length} characters, and needs at least ${MIN_KEY}.`
   if (key !== '' && key.length < MIN_KEY)
-    addMistake(origins.examplesKey.at, `${key.length} characters`, `at least ${MIN_KEY} characters`, fix)
+    addProblem(origins.examplesKey.at, problem, 'make a key with `openssl rand -hex 32`')
 }

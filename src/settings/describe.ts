@@ -62,5 +62,5 @@ const gateFlag = {
   flag: '--gate',
   key: 'gate',
   repeatable: true,
-  description: 'A gate as NAME=COMMAND; adds to the gates, or replaces the one of that name.',
+  description: 'A gate as NAME=COMMAND. Ralph adds it to the gates, or replaces the gate with this name.',
 }

@@ -79,14 +79,14 @@ const distinct = v.distinctNames<object>('gate', (map) =>
 const checkNeeds = z.check<Record<string, { needs?: readonly string[] }>>(({ value, issues }) => {
   const names = Object.keys(value)
   for (const [name, { needs = [] }] of Object.entries(value)) {
-    const fix = 'name another, or leave it out'
+    const fix = 'name another gate, or leave `needs` out'
     for (const [at, need] of needs.entries()) {
       if (names.includes(need)) continue
-      const fault = { found: need, expected: 'the name of a gate', fix }
+      const fault = { found: `there is no gate ${describeFound(need)}.`, expected: '', fix }
       issues.push(faultIssue(value, fault, [name, 'needs', at]))
     }
     if (!waitsForGate(value, name, name)) continue
-    const circle = { found: needs.join(', '), expected: 'gates that do not wait for this one', fix }
+    const circle = { found: 'this gate waits for itself.', expected: '', fix }
     issues.push(faultIssue(value, circle, [name, 'needs']))
   }
 })
@@ -102,7 +102,10 @@ function waitsForGate(
   return (gates[name]?.needs ?? []).some((need) => need === target || waitsForGate(gates, need, target, seen))
 }
 
-const GATES_MESSAGE = v.expects('a map with a gate a line, such as `test: npm test`, or none', 'write a map')
+const GATES_MESSAGE = v.expects(
+  'a map with one gate per line, such as `test: npm test`, or the word none',
+  'write a map',
+)
 
 /** Short form `test: npm test`, long form `test: { run, timeout, when, advisory }`, or `none`; the order is kept. */
 export const gates = z

@@ -10,6 +10,7 @@ import { describeFound } from './show.ts'
 import {
   addMistake,
   addNote,
+  addProblem,
   addUnknownKey,
   childPlace,
   type GivenValue,
@@ -61,8 +62,7 @@ function addUnknownName(
 ): void {
   if (!fileOnly.has(name)) addUnknownKey(at, name, valid, written)
   else {
-    const found = 'a setting of the configuration file only'
-    addMistake(at, found, 'an input or flag', 'write it into ralph.config.yml')
+    addProblem(at, 'this setting works only in the configuration file.', 'write it into ralph.config.yml')
   }
 }
 
@@ -73,7 +73,8 @@ function flagValue(row: SettingRow, value: unknown, at: ValuePlace): unknown {
     (typeof value === 'boolean' && (row.kind === 'boolean' || row.values.includes(String(value))))
   )
     return value
-  if (!Array.isArray(value)) return addMistake(at, String(value), 'a value', 'write one after the flag')
+  if (!Array.isArray(value))
+    return addProblem(at, 'this flag needs a value.', 'write the value after the flag')
   if (row.kind === 'list' || value.length === 0) return value
   if (value.length === 1) return value[0]
   return addMistake(at, `${value.length} values`, 'one value', 'give the flag once')
@@ -136,5 +137,8 @@ function addKeyNotes(key: string, written: unknown, at: ValuePlace): void {
   if (key === 'configFile') addNote(at, 'has no effect inside the configuration file')
   const isSecret = SECRETS.includes(key)
   if (isSecret && typeof written === 'string' && !written.includes('${'))
-    addNote(at, `a token written into the file can be read by everybody who reads it; write $\{NAME} instead`)
+    addNote(
+      at,
+      `everyone who can read this file can read this secret; write $\{NAME}, and set the variable NAME`,
+    )
 }

@@ -3,11 +3,10 @@ import { agentOfProgram } from '../agents/registry.ts'
 import { isObject } from '../engine/model/json.ts'
 import { shellWord } from '../system/shell-word.ts'
 import { parseText } from './settings-text.ts'
-import { describeFound } from './show.ts'
 import { stepKeys } from './step-settings.ts'
 import {
-  addMistake,
   addNote,
+  addProblem,
   childPlace,
   type GivenValue,
   parseValue,
@@ -44,18 +43,17 @@ export function readAgnosticKeys(
   const entries = [...older].flatMap(([key, value]) => {
     const replacement = replacedBy[key]?.find((name) => current.has(name))
     if (replacement === undefined) return settingsFrom(key, value)
-    const fix = `remove ${key}, which is the older form`
-    addMistake(value.at, `${key} beside ${replacement}`, 'one of the two', fix)
+    addProblem(value.at, `${key} and ${replacement} set the same thing.`, `remove ${key}, the older name`)
     return []
   })
   if ((older.has('provider') || older.has('verify')) && !current.has('maxIterations'))
-    addNote(at, 'the loop ends after 50 iterations here; maxIterations: 0 gives a loop without end')
+    addNote(at, 'a run ends after 50 iterations; maxIterations: 0 removes this limit')
   const browser = current.get('browser')?.value
   if (isObject(browser) && 'screenshotDir' in browser) {
     const place = childPlace(at, 'browser', 'screenshotDir')
     addNote(
       place,
-      'screenshots are kept with the state of the run, and in .git/ralph/screenshots of this clone',
+      'ignored: Ralph keeps screenshots with the state of the run, and in .git/ralph/screenshots of this clone',
     )
   }
   return entries
@@ -64,7 +62,7 @@ export function readAgnosticKeys(
 function settingsFrom(key: string, value: GivenValue): [string, GivenValue][] {
   if (key === 'provider') return readProvider(value)
   if (key === 'verify') return readVerify(value)
-  addNote(value.at, 'read as maxAttempts: failed attempts on a story before it is blocked')
+  addNote(value.at, 'read as maxAttempts, the number of failed attempts that block a story')
   return [['maxAttempts', value]]
 }
 
@@ -83,12 +81,12 @@ function readProvider(provider: GivenValue): [string, GivenValue][] {
   const entries: [string, GivenValue][] = []
   if (name !== null) {
     entries.push(['agent', derivedValue(name)], ['agentArgs', derivedValue(read.args)])
-    addNote(at, `read as agent: ${name}; its args come after those that Ralph itself gives it`)
+    addNote(at, `read as agent: ${name}; Ralph adds these args after its own`)
   } else {
     const program = /^[\w.-]+\s/.test(read.command) ? read.command : shellWord(read.command)
     const command = [program, ...read.args.map(shellWord)].join(' ')
     entries.push(['agent', derivedValue('custom')], ['agentCommand', derivedValue(command)])
-    addNote(at, 'read as agent: custom with this command as agentCommand')
+    addNote(at, 'read as agent: custom, with this command as agentCommand')
   }
   if (read.timeout !== null)
     entries.push([
@@ -103,7 +101,7 @@ function readVerify(verify: GivenValue): [string, GivenValue][] {
   if (read === undefined) return []
   addNote(
     verify.at,
-    'read as gates. Those of verify.ui run for stories with the tag ui, after the browser checks; all of them run at the final verification',
+    'read as gates. Gates of verify.ui run after the browser checks, for stories with the tag ui. In the final verification, all gates run',
   )
   const gates: Record<string, unknown> = {}
   for (const run of read.default) gates[freeName(run, 'default', gates)] = run
@@ -142,17 +140,17 @@ export function readStepsFile(
   const at: ValuePlace = { root: file.path, keys: [], env, report }
   const tree = parseText(at, 'json', file.text)
   if (!isObject(tree) || !Array.isArray(tree.steps)) {
-    const found = isObject(tree) ? 'no list `steps`' : describeFound(tree)
-    if (tree !== undefined) addMistake(at, found, 'a map with `steps`', 'add "steps": [...]')
+    if (tree !== undefined) addProblem(at, 'this file has no list `steps`.', 'add "steps": [...]')
     return { steps: null, maxAttempts: null }
   }
   const { steps: written, max_loops_per_task: loops, ...others } = tree
   for (const key of Object.keys(others).filter((one) => !['name', 'description', '$schema'].includes(one)))
-    addNote(childPlace(at, key), 'means nothing here')
+    addNote(childPlace(at, key), 'ignored, because Ralph does not use this key')
   const place = childPlace(at, 'max_loops_per_task')
-  if (loops === 0) addNote(place, 'a story has no end of attempts there; here max-attempts (3) bounds them')
+  if (loops === 0)
+    addNote(place, '0 meant no limit. Here max-attempts (default: 3) limits the failed attempts of a story')
   else if (!v.isEmpty(loops))
-    addNote(place, 'read as maxAttempts: failed attempts on a story before it is blocked')
+    addNote(place, 'read as maxAttempts, the number of failed attempts that block a story')
   return {
     steps: substituteVariables(
       childPlace(at, 'steps'),
@@ -169,7 +167,7 @@ function withoutUnknownKeys(step: unknown, at: ValuePlace): unknown {
     Object.fromEntries(
       Object.entries(map).filter(([key]) => {
         const isKnown = keys.includes(v.toCamelCase(key)) || keys.includes(key)
-        if (!isKnown) addNote(childPlace(place, key), 'means nothing here')
+        if (!isKnown) addNote(childPlace(place, key), 'ignored, because Ralph does not use this key')
         return isKnown
       }),
     )

@@ -162,16 +162,19 @@ export async function resolveSettings(
   const first = readSettings({ ...sources, file })
   const stepsFile = look === null ? null : await stepsFileOf(first.settings, look)
   const result = stepsFile === null ? first : readSettings({ ...sources, file, stepsFile })
-  const notes = [...others.map(({ path }) => `${path} is not read: ${file?.path} counts`), ...result.notes]
+  const notes = [
+    ...others.map(({ path }) => `${path} is ignored, because Ralph reads ${file?.path}`),
+    ...result.notes,
+  ]
   if (file !== null || namedFile === null || look === null) return { ...result, notes }
   const missing = isAction
     ? {
         path: 'input config-file',
-        expected: 'a file of the base branch',
-        fix: 'commit it to the base branch, or check the path',
+        found: `the base branch has no file ${namedFile}.`,
+        fix: 'commit the file to the base branch, or correct the path',
       }
-    : { path: '--config-file', expected: 'a file that can be read', fix: 'check the path' }
-  const mistakes = [{ ...missing, found: namedFile }, ...(result.ok ? [] : result.mistakes)]
+    : { path: '--config-file', found: `Ralph cannot read the file ${namedFile}.`, fix: 'correct the path' }
+  const mistakes = [{ ...missing, expected: '' }, ...(result.ok ? [] : result.mistakes)]
   return { ...result, ok: false, mistakes, notes }
 }
 

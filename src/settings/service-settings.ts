@@ -66,7 +66,7 @@ function parseHostPort(written: string): { host: string; port: number } | null {
 }
 
 const value = z.pipe(
-  z.union([z.string(), z.number(), z.boolean()], v.expects('a text', 'write the value in quotes')),
+  z.union([z.string(), z.number(), z.boolean()], v.expects('text', 'write the value in quotes')),
   z.transform(String),
 )
 const environment = z.union(

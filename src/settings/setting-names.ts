@@ -13,7 +13,7 @@ export const featureName = textWhere(
     // The issues of a milestone or label: the feature gets its name.
     /^issues:(?:milestone|label)=[^\p{C}]{1,100}$/u.test(name) ||
     (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name) && !/\.\.|\.lock$|\.$/i.test(name)),
-  'letters, digits, `.`, `_` and `-`, starting with a letter or digit, without `..` or an ending `.` or `.lock`, at most 100 characters',
+  'at most 100 letters, digits, `.`, `_` and `-`, the first a letter or digit, without `..` or a final `.` or `.lock`',
   suggestName,
 )
 
@@ -78,7 +78,7 @@ export const stateNamespace = textWhere(
 /** A gate's name, which is also a log file's and part of a check's. A plain number would lose its place in a map. */
 export const gateName = textWhere(
   (name) => /^(?!\d+$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name),
-  'a name of letters, digits, `.`, `_` and `-`, starting with a letter or digit, no plain number, at most 64 characters',
+  'at most 64 letters, digits, `.`, `_` and `-`, the first a letter or digit, and not just a number',
   (name) => (/^\d+$/.test(name) ? `write gate-${name}` : suggestName(name)),
 )
 
@@ -100,7 +100,7 @@ export const insidePath = textWhere(staysInside, 'a path inside the repository',
 /** A file that a gate writes, from its folder; globs as in .gitignore. */
 export const reportPath = textWhere(
   (path) => staysInside(path) && !/^[/!~]|^[A-Za-z]:|\\|\/$/.test(path),
-  'a path or glob from the folder that the gates run in, with `/`',
+  'a path or glob with `/`, relative to the folder that the gates run in',
   'write a path such as reports/junit.xml or reports/**/*.xml',
 )
 
@@ -115,14 +115,14 @@ export const configPath = textWhere(
 export const version = textWhere(
   (written) => /^[\^~]?[A-Za-z0-9][A-Za-z0-9.+-]*(?: sha512-[A-Za-z0-9+/]{86}==)?$/.test(written),
   'a version such as 2.1.0 or latest, or 2.1.0 sha512-...',
-  'write only the version and its integrity',
+  'write only the version, or the version and its sha512 integrity',
 )
 
 /** The agents would read a name with a dash before it as an option of theirs. */
 export const modelName = textWhere(
   (name) => !name.startsWith('-'),
   'the name of a model',
-  'write it without the dash',
+  'remove the dash at its start',
 )
 
 /** Ids of stories with commas, blanks or lines between them. Whether there is such a story is known where the stories are. */
@@ -142,7 +142,7 @@ export const variableName = textWhere(
   'the name of an environment variable',
   (name) => {
     const before = /^([A-Za-z_][A-Za-z0-9_]*)\s*[=:]/.exec(name)?.[1]
-    if (before === undefined) return 'write one name a line'
+    if (before === undefined) return 'write one name per line'
     return `write ${oneLine(before, 80)}; the value comes from the environment`
   },
 )
@@ -162,7 +162,7 @@ export const hosts = list(
 export const globs = list(
   textWhere(
     (pattern) => !/^!?$|^!?\.\/|(^!?|\/)\.\.(\/|$)|(^|[^\\])(\\\\)*\\$/.test(pattern),
-    'a pattern as in .gitignore, from the root of the repository',
+    'a pattern as in .gitignore, relative to the root of the repository',
     'write a pattern such as src/billing/**, without `./` and `..`',
   ),
   { comments: true },

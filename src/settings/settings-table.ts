@@ -38,7 +38,7 @@ export const table = {
   }),
   feature: what(
     names.featureName,
-    'The feature to work on. If empty, Ralph takes the one that the dispatch named, or the only unfinished one.',
+    'The feature to work on. If empty, Ralph takes the feature of the workflow dispatch, or the only unfinished one.',
   ),
   stories: what(names.storyIds, 'The ids of the stories to work on, separated by commas or one per line.', {
     default: [],
@@ -53,7 +53,7 @@ export const table = {
   }),
   ask: what(
     v.boolean,
-    'Whether a session first asks you three to five questions, on the issue or on the terminal. It plans with your answers.',
+    'Whether the planning session first asks you three to five questions, on the issue or in the terminal.',
     { default: false },
   ),
   token: what(
@@ -66,7 +66,7 @@ export const table = {
   ),
   publishToken: what(
     v.text,
-    'A token that belongs to an App or a person. With it, Ralph pushes the branch and opens the pull request, so that CI starts on them.',
+    'The token of a GitHub App or a person. Ralph pushes the branch and opens the pull request with this token, so that your CI starts.',
     secret,
   ),
   baseBranch: what(
@@ -100,7 +100,7 @@ export const table = {
     default: [],
     remarks: (items) =>
       items.some((item) => /^-\S+\s+\S/.test(item) && !item.includes('='))
-        ? ['an item with a space in it is one argument; write each argument on its own line']
+        ? ['an item with a space counts as one argument; write each argument on its own line']
         : [],
   }),
   agentEnv: agent(
@@ -113,7 +113,7 @@ export const table = {
   ),
   agentWrapper: agent(
     v.text,
-    "A command that wraps the agent, such as a sandbox. Ralph adds the agent's command line to it.",
+    "A command that wraps the agent, such as a sandbox. Ralph appends the agent's command line to it.",
   ),
   agentVersion: agent(names.version, 'The version of the agent to install.'),
   cache: agent(v.choice(['auto', 'off']), "Whether later jobs reuse an installed agent from GitHub's cache", {
@@ -129,7 +129,7 @@ export const table = {
   ),
   fallbackAgent: agent(
     v.choice(agentNames),
-    'The agent that takes over while the first is at its usage limit, and for a story that failed twice',
+    'The agent that takes over while the first agent is at its usage limit, and for stories that failed twice',
   ),
   instructions: agent(v.lines, 'Text that is added to every prompt.'),
   auth: agent(
@@ -140,7 +140,7 @@ export const table = {
 
   pipeline: agent(
     pipelineName,
-    'The name of the steps of an iteration: a list under `steps` in the configuration file, or the file .ralph/configs/NAME.json.',
+    'Which steps an iteration runs: the name of a list under `steps` in the configuration file, or the NAME of a file .ralph/configs/NAME.json.',
     { defaultText: 'the pipeline named default, if `steps` is set' },
   ),
 
@@ -187,22 +187,22 @@ export const table = {
   ),
   evidence: gate(
     v.choice(['ask', 'require', 'tested', 'proved']),
-    'Evidence for each criterion in the final verification. `ask`: the judge may approve without it. `require`: any kind. `tested`: a passing test. `proved`: a test that fails without the change',
+    'Evidence that the judge must give for each criterion. `ask`: none is required. `require`: any kind. `tested`: a passing test. `proved`: a test that fails without the change',
     { default: 'ask' },
   ),
   protectedPaths: gate(
     names.globs,
-    'Files that an attempt must not change: patterns as in .gitignore, one per line. `elsewhere` covers the configuration of package managers, tools, editors, bots, hooks and other CI systems.',
+    'Files that an attempt must not change: patterns as in .gitignore, one per line. `elsewhere` stands for the configuration of package managers, tools, editors, bots, hooks and other CI systems.',
     { default: [] },
   ),
   product: gate(
     names.globs,
-    "The product's files, without its tests: patterns as in .gitignore, one per line (docs/gates.md). Default: the code folders, and what the manifests list.",
+    "The product's files, without its tests: patterns as in .gitignore, one per line (docs/gates.md). Default: the code folders, and the files that the package manifests list.",
     { default: [] },
   ),
   weakenedTests: gate(
     v.choice(['judge', 'warn', 'fail', 'off']),
-    'What happens if a change fails earlier tests, or runs fewer tests. `judge`: a session decides whether criteria require it. `warn`: reports it. `fail`: rejects it. `off`: nothing',
+    'What happens if earlier tests fail with a change, or fewer tests run. `judge`: a session decides whether a criterion requires it. `warn`: reports it. `fail`: rejects it. `off`: nothing',
     { default: 'judge' },
   ),
   needsProof: gate(
@@ -256,7 +256,7 @@ export const table = {
   }),
   maxCorrections: limit(
     v.count,
-    'The number of corrections of one pull request. Further ones wait for a person.',
+    'How many corrections Ralph makes to one pull request. Further corrections wait for a person.',
     {
       default: 20,
     },
@@ -297,7 +297,7 @@ export const table = {
   }),
   reviews: pull(
     names.reviews,
-    'Whose review threads become corrections: writers, off, or a mention such as "@ralph". With a mention, only threads that contain it count.',
+    'Which review threads become corrections. `writers`: those of people with write permission. `off`: none. A mention such as "@ralph": only those of them that contain it.',
     { default: 'writers' },
   ),
   reviewsFrom: pull(
@@ -336,7 +336,7 @@ export const table = {
   ),
   writeBack: pull(
     v.choice(['on', 'off']),
-    "Whether Ralph marks a story's result in the documents that it was planned from, and in sprint-status.yaml",
+    "Whether Ralph marks a story's result in the documents that the story came from, and in sprint-status.yaml",
     { default: 'on' },
   ),
   signCommits: pull(
@@ -349,10 +349,10 @@ export const table = {
     "The private key for `sign-commits: ssh`: in OpenSSH format, without a passphrase, from a secret. The CLI uses the key in git's configuration.",
     secret,
   ),
-  redispatch: pull(v.boolean, 'Whether a job dispatches the next one after its batch.', {
+  redispatch: pull(v.boolean, 'Whether a job dispatches the next job when its batch ends.', {
     default: true,
   }),
-  workflow: pull(names.workflowFile, 'The workflow that a job dispatches, by file name.', {
+  workflow: pull(names.workflowFile, 'The file name of the workflow that a job dispatches.', {
     defaultText: 'this workflow',
   }),
   notify: pull(
@@ -375,7 +375,7 @@ export const table = {
   ),
   networkAllow: trust(
     names.hosts,
-    'Hosts that the agent can also reach with `network: model`, such as *.example.com or host:8443. npm, pypi, crates, go, maven and apt stand for the hosts of a registry.',
+    'Hosts that the agent can also reach with `network: model`, such as *.example.com or host:8443. npm, pypi, crates, go, maven and apt stand for the hosts of their registries.',
     { default: [] },
   ),
   maxParallel: trust(
@@ -407,7 +407,7 @@ export const table = {
   ),
   ladder: file(
     ladder,
-    'The ladder of models for stories with a tag, instead of the one in `model`: a map of tag to list.',
+    'Model ladders for stories with certain tags, instead of the list in `model`: a map of tags to lists of models.',
     {
       default: {},
     },
@@ -421,7 +421,7 @@ export const table = {
   ),
   breaker: file(
     breaker,
-    'When a story rests (for coolDown): after noProgress attempts without a change, sameError equal failures, or an unchanged attempt with outputDecline percent less output.',
+    'When a story rests for coolDown. noProgress: attempts in a row without a change. sameError: equal failures in a row. outputDecline: percent less output in an attempt without a change.',
     { default: {}, defaultText: '3, 5, 70, 30m' },
   ),
   commits: file(
@@ -438,9 +438,13 @@ export const table = {
   logs: file(v.integer({ zero: 'none' }), 'For how many runs the CLI keeps transcripts and gate logs.', {
     default: 20,
   }),
-  stateNamespace: file(names.stateNamespace, 'The namespace of the refs with the state.', {
-    default: 'refs/ralph',
-  }),
+  stateNamespace: file(
+    names.stateNamespace,
+    'The namespace of the git refs in which Ralph keeps its state.',
+    {
+      default: 'refs/ralph',
+    },
+  ),
 }
 
 export type Values = { [F in keyof typeof table]: ValueOf<(typeof table)[F]> }

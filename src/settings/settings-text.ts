@@ -4,7 +4,7 @@ import { jsonFault } from '../engine/model/json-fault.ts'
 import { oneLine } from '../engine/model/text.ts'
 import { messageOf } from '../system/errors.ts'
 import { describeFound } from './show.ts'
-import { addMistake, formatValuePlace, type ValuePlace } from './value-place.ts'
+import { addMistake, addProblem, formatValuePlace, type ValuePlace } from './value-place.ts'
 
 /** A settings file is a page or two; this is generous, and keeps a hostile one cheap. */
 const MAX_CHARACTERS = 100_000
@@ -15,7 +15,11 @@ const MAX_FAULTS = 10
 export function parseText(at: ValuePlace, language: 'yaml' | 'json', raw: string): unknown {
   const text = raw.replace(/^\uFEFF/, '')
   if (text.length > MAX_CHARACTERS) {
-    return addMistake(at, `${text.length} characters`, `at most ${MAX_CHARACTERS}`, 'shorten it')
+    return addProblem(
+      at,
+      `the text has ${text.length} characters, and ${MAX_CHARACTERS} is the maximum.`,
+      'shorten it',
+    )
   }
   if (text.trim() === '') return null
   const lineCounter = new LineCounter()
@@ -35,7 +39,14 @@ export function parseText(at: ValuePlace, language: 'yaml' | 'json', raw: string
     const faults = language === 'json' ? all.filter(isDuplicateKey) : all
     for (const fault of faults.slice(0, MAX_FAULTS)) {
       const { line, col } = lineCounter.linePos(fault.pos[0])
-      addMistake(placeIn(at, line, col), excerptAt(text, fault.pos[0]), ...describeFault(fault))
+      const place = placeIn(at, line, col)
+      const excerpt = excerptAt(text, fault.pos[0])
+      if (isDuplicateKey(fault))
+        addProblem(place, `${excerpt} repeats a key of this map.`, 'remove one of the two entries')
+      else {
+        const expected = `valid YAML (${oneLine(fault.message, 80)})`
+        addMistake(place, excerpt, expected, 'correct the YAML there (text with `: ` or `#` needs quotes)')
+      }
     }
     if (!faults.every(isDuplicateKey)) return undefined
     const data: unknown = json ?? document.toJS({ maxAliasCount: 100 })
@@ -48,8 +59,10 @@ export function parseText(at: ValuePlace, language: 'yaml' | 'json', raw: string
       return addMistake(placeIn(at, line, column), found, expected, fix)
     }
     // Thousands of open brackets exhaust the parser's stack; too many aliases make it throw.
-    const found = error instanceof RangeError ? 'a text nested too deeply' : oneLine(messageOf(error), 80)
-    return addMistake(at, found, 'texts, numbers, booleans, lists and maps', 'write it out plainly')
+    if (error instanceof RangeError)
+      return addProblem(at, 'the text is nested too deeply.', 'use fewer levels of lists and maps')
+    const problem = `the text cannot be read (${oneLine(messageOf(error), 70)}).`
+    return addProblem(at, problem, 'write the values out, without anchors and aliases (& and *)')
   }
 }
 
@@ -61,14 +74,8 @@ function isDuplicateKey({ code }: YAMLError): boolean {
   return code === 'DUPLICATE_KEY'
 }
 
-function describeFault(fault: YAMLError): [expected: string, fix: string] {
-  if (isDuplicateKey(fault)) return ['a key that this map does not have yet', 'remove one of the two entries']
-  const fix = 'correct the YAML there (a text with `: ` or `#` needs quotes)'
-  return [`valid YAML (${oneLine(fault.message, 80)})`, fix]
-}
-
 function excerptAt(text: string, offset: number): string {
   const rest = (text.slice(offset, offset + 40).split('\n')[0] ?? '').trimEnd()
   if (rest.trim() !== '') return describeFound(rest)
-  return offset >= text.trimEnd().length ? 'the end' : 'the end of the line'
+  return offset >= text.trimEnd().length ? 'the end of the text' : 'the end of the line'
 }

@@ -7,7 +7,7 @@ import { oneLine } from '../engine/model/text.ts'
 import { faultIssue } from '../system/faults.ts'
 import { insidePath, modelName } from './setting-names.ts'
 import { describeFound, joinWithOr } from './show.ts'
-import { addMistake, addNote, childPlace, type ValuePlace } from './value-place.ts'
+import { addMistake, addNote, addProblem, childPlace, type ValuePlace } from './value-place.ts'
 import * as v from './values.ts'
 
 /** The maximum number of retries of one step. */
@@ -23,11 +23,10 @@ const types = ['agent', 'command', 'verify', 'git-commit', 'readme-check', 'noop
 const name = v.textWhere(
   (written) => written.length <= 60 && !/[{}"]/.test(written),
   'a name of at most 60 characters, without quotes and braces',
-  () => 'shorten it',
+  () => 'write a shorter name, without quotes and braces',
 )
-const exitCode = z
-  .int(v.expects('an exit code from 0 to 255', 'write such a number'))
-  .check(z.gte(0), z.lte(255))
+const exitCodeMessage = v.expects('an exit code from 0 to 255', 'write a number such as 2')
+const exitCode = z.int(exitCodeMessage).check(z.gte(0, exitCodeMessage), z.lte(255, exitCodeMessage))
 
 /** What belongs to one type of step. The last three are of the Ralph with steps, and mean nothing here. */
 const config = v.structure(
@@ -56,8 +55,8 @@ const KEYS_OF_TYPE: Readonly<Record<(typeof types)[number], readonly (keyof z.ou
   noop: [],
 }
 const IGNORED: Readonly<Record<string, string>> = {
-  prdFile: 'means nothing here: prd.json is found by itself',
-  allowedTools: 'is not read: write args, such as --allowedTools and its list',
+  prdFile: 'ignored, because Ralph finds prd.json by itself',
+  allowedTools: 'ignored: pass --allowedTools and its list in `args` instead',
 }
 
 const shape = {
@@ -93,7 +92,8 @@ const checkList = z.check<unknown[]>(
       const first = names.indexOf(lower)
       names.push(lower)
       if (first !== -1) {
-        const fault = { expected: 'another name', fix: `rename it: step ${first + 1} has it` }
+        const found = `step ${first + 1} has the same name.`
+        const fault = { found, expected: '', fix: 'rename one of the two' }
         issues.push(faultIssue(stepName, fault, [index, 'name']))
       }
       const command = isObject(stepConfig) ? stepConfig.command : stepConfig
@@ -123,9 +123,11 @@ type Steps = z.output<typeof steps>
 
 export const pipelineName = v.textWhere(
   (written) => /^[\w][\w.-]{0,59}$/.test(written),
-  `a name of \`steps\`, or of a file ${CONFIGS}/NAME.json`,
+  `the name of a list under \`steps\`, or the NAME of a file ${CONFIGS}/NAME.json`,
   (written) =>
-    written.includes('/') ? `move the file to ${CONFIGS}/, and write its name without .json` : 'write a name',
+    written.includes('/')
+      ? `move the file to ${CONFIGS}/, and write its name without .json`
+      : 'write a name such as default',
 )
 
 export function pipelinePath(pipeline: string): string {
@@ -152,18 +154,21 @@ export function choosePipeline(
     )
   if (requested.name !== null) addUnknownPipeline(requested.at, requested.name, names)
   else if (names.length > 1) {
-    const fix = `name one with pipeline: ${joinWithOr(names.map((one) => oneLine(one, 60)))}`
-    addMistake(at, `${names.length} pipelines, and none is called default`, 'one that is meant', fix)
+    const fix = `choose one with pipeline: ${joinWithOr(names.map((one) => oneLine(one, 60)))}`
+    addProblem(at, `there are ${names.length} pipelines, and none of them is called default.`, fix)
   }
   return null
 }
 
 /** Adds a mistake for a pipeline that neither `steps` nor a file defines. */
 export function addUnknownPipeline(at: ValuePlace, pipeline: string, names: readonly string[]): void {
-  const known =
-    names.length === 0 ? '' : `${joinWithOr(names.map((one) => oneLine(one, 60)))} of \`steps\`, or `
-  const fix = `write one of these, or commit ${pipelinePath(pipeline)}`
-  addMistake(at, describeFound(pipeline), `${known}the name of a file in ${CONFIGS}/`, fix)
+  const known = joinWithOr(names.map((one) => oneLine(one, 60)))
+  const first = known === '' ? 'define it under `steps`' : `write ${known}`
+  addProblem(
+    at,
+    `there is no pipeline ${describeFound(pipeline)}.`,
+    `${first}, or commit ${pipelinePath(pipeline)}`,
+  )
 }
 
 function buildPipeline(name: string, list: readonly WrittenStep[], at: ValuePlace): Pipeline | null {
@@ -173,23 +178,23 @@ function buildPipeline(name: string, list: readonly WrittenStep[], at: ValuePlac
   const workers = sessions.filter(([, one]) => !isSetUpStep(one))
   if (workers.length === 0) {
     const fix = 'add `- { name: implement, type: agent }`'
-    addMistake(at, 'no agent step that is enabled', 'one that works on the story', fix)
+    addProblem(at, 'no enabled step has type: agent, so no session would work on the story.', fix)
   }
   const commit = list.findIndex(({ type }) => type === 'git-commit')
   const isLate = (index: number) => commit !== -1 && index > commit
   for (const [index] of sessions.filter(([at]) => isLate(at))) {
-    const fix = 'move it up: nothing changes code after the commit'
-    addMistake(childPlace(at, index), 'an agent step after git-commit', 'agents before it', fix)
+    const problem = 'an agent step cannot come after git-commit.'
+    addProblem(childPlace(at, index), problem, 'move this step above git-commit')
   }
   const [first] = workers
   if (first?.[1].continueOnError === true && workers.length === 1) {
-    const why = 'has no effect on the only agent step: without its work the attempt has failed'
+    const why = 'ignored on the only agent step: if this step fails, the attempt fails'
     addNote(childPlace(at, first[0], 'continueOnError'), why)
   }
   if (list[commit]?.enabled === false)
     addNote(
       childPlace(at, commit),
-      'cannot be switched off: what passed its gates is committed, and nothing else is',
+      'cannot be switched off: Ralph commits every change that passes its gates',
     )
   if (at.report.mistakes.length > before) return null
   const steps = (late: boolean) =>
@@ -211,7 +216,7 @@ function isSetUpStep({ type, config: { markerFile } }: WrittenStep): boolean {
 function checkStep(written: WrittenStep, before: readonly WrittenStep[], at: ValuePlace): void {
   const { type, config: stepConfig } = written
   if (type === 'git-commit' && before.some((other) => other.type === type))
-    addMistake(at, 'a second git-commit', 'one, at most', 'remove it: an iteration has one commit')
+    addProblem(at, 'there is a git-commit step already.', 'remove this one: an iteration makes one commit')
   for (const [key, value] of Object.entries(stepConfig)) {
     const isSet = value !== null && !(Array.isArray(value) && value.length === 0)
     const place = childPlace(at, 'config', key)
@@ -219,16 +224,16 @@ function checkStep(written: WrittenStep, before: readonly WrittenStep[], at: Val
     const ignored = IGNORED[key]
     if (ignored !== undefined) addNote(place, ignored)
     else {
-      const expected = `keys of type ${type}: ${KEYS_OF_TYPE[type].join(', ') || 'none'}`
-      addMistake(place, `${key} on a step of type ${type}`, expected, 'remove it, or fix the type')
+      const known = KEYS_OF_TYPE[type].join(', ')
+      const fix = known === '' ? 'remove it, or correct the type' : `remove it, or write one of ${known}`
+      addProblem(place, `a step of type ${type} has no key ${key}.`, fix)
     }
   }
   if (stepConfig.prompt !== null && stepConfig.promptFile !== null)
-    addMistake(
+    addProblem(
       childPlace(at, 'config', 'prompt'),
-      'prompt beside prompt_file',
-      'one of the two',
-      'remove one',
+      'prompt and prompt_file cannot be used together.',
+      'remove one of the two',
     )
   const { promptFile: file } = stepConfig
   if (file !== null && !isSetUpStep(written) && !PROMPT_FILE.test(file)) {

@@ -43,7 +43,7 @@ export const commits = v.structure({
 /** A chat's id is a number in Telegram's own pages, so it is taken unquoted as well. */
 const chatId = z.union(
   [v.text, z.pipe(z.int(), z.transform(String))],
-  v.expects('a text', 'write the id of a chat'),
+  v.expects('text', 'write the id of a chat'),
 )
 
 /** Secrets that are not set are empty texts: a map of only such texts counts as not configured. */
@@ -100,11 +100,11 @@ function namedRungs(value: unknown) {
 
 /** Models that a story climbs: it begins with the first, and goes to the next after a red gate or `<stuck>`. */
 const rungs = z
-  .array(modelName, v.expects('a list of models, the first to begin with', 'write a list'))
+  .array(modelName, v.expects('a list of models, cheapest first', 'write a list'))
   .check(
-    z.minLength(1, v.expects('at least one model', 'name one, or leave the ladder out')),
+    z.minLength(1, v.expects('at least one model', 'name a model, or leave the ladder out')),
     z.maxLength(MAX_RUNGS, v.expects(`at most ${MAX_RUNGS} models`, 'leave some out')),
-    v.distinctNames<unknown>('rung', namedRungs),
+    v.distinctNames<unknown>('model', namedRungs),
   )
 
 /** By a story's tag; it replaces the run's own ladder. */
@@ -126,7 +126,7 @@ export const candidates = z
           tags: v.orNull(v.mapOf(candidateCount)),
         }),
       ],
-      v.expects('a number of sessions, or default, fromAttempt and tags', 'write a number'),
+      v.expects('a number of sessions, or a map with default, fromAttempt and tags', 'write a number'),
     ),
     z.transform((found) => {
       if (typeof found === 'number') return { run: found, fromAttempt: 1, byTag: {} }

@@ -51,9 +51,14 @@ export function addMistake(at: ValuePlace, found: string, expected: string, fix:
   const { mistakes } = at.report
   if (mistakes.length < MAX_MISTAKES) mistakes.push({ path: formatValuePlace(at), found, expected, fix })
   else if (mistakes.length === MAX_MISTAKES) {
-    const most = `at most ${MAX_MISTAKES} mistakes`
-    mistakes.push({ path: 'settings', found: 'more mistakes', expected: most, fix: 'fix those above first' })
+    const found = `there are more than ${MAX_MISTAKES} mistakes, and the rest is not shown.`
+    mistakes.push({ path: 'settings', found, expected: '', fix: 'fix the mistakes above, then run again' })
   }
+}
+
+/** Records a mistake that a whole sentence describes, such as two settings that contradict each other. */
+export function addProblem(at: ValuePlace, sentence: string, fix: string): undefined {
+  return addMistake(at, sentence, '', fix)
 }
 
 /** Records a key that does not exist, with the valid name that is nearest to it. `written` is how a valid name looks there. */
@@ -64,9 +69,15 @@ export function addUnknownKey(
   written = (name: string) => name,
 ): void {
   const close = nearest(key, valid)
-  const fix = close === null ? 'remove it' : `did you mean ${written(close)}?`
-  const expected = valid.length > 12 ? 'the name of a setting' : joinWithOr(valid.map(written))
-  addMistake(at, `unknown ${describeFound(key)}`, expected, fix)
+  const isSetting = valid.length > 12
+  const fix =
+    close === null
+      ? isSetting
+        ? 'remove it'
+        : `remove it, or write ${joinWithOr(valid.map(written))}`
+      : `did you mean ${written(close)}?`
+  const problem = isSetting ? 'is not a setting.' : 'is not a key that Ralph knows here.'
+  addProblem(at, `${describeFound(key)} ${problem}`, fix)
 }
 
 /** Adds a note: not wrong, but worth knowing. */
@@ -102,16 +113,19 @@ function substituteDeep(at: ValuePlace, written: unknown): unknown {
   if (isObject(written)) {
     const entries = Object.entries(written).filter(([key]) => key !== '__proto__')
     if (Object.hasOwn(written, '__proto__'))
-      addMistake(childPlace(at, '__proto__'), 'an unsafe name', 'another name', 'rename it')
+      addProblem(childPlace(at, '__proto__'), 'this name is not allowed.', 'rename it')
     return Object.fromEntries(entries.map(([key, item]) => [key, substituteDeep(childPlace(at, key), item)]))
   }
   if (typeof written !== 'string') return written
   const { text, missing } = replaceVariables(written, at.env)
   const first = missing[0]
   if (first === undefined) return text.trim()
-  const expected = `the environment variable ${missing.map((name) => oneLine(name, 80)).join(', ')}`
   const name = oneLine(first, 80)
-  addMistake(at, describeFound(written), expected, `set ${name}, or write $\${${name}} for the text itself`)
+  addProblem(
+    at,
+    `the environment variable ${name} is not set.`,
+    `set ${name}, or write $\${${name}} if you mean the text itself`,
+  )
   return written
 }
 
@@ -177,6 +191,6 @@ function addIssue({ at, written, shownAs }: GivenValue, issue: z.core.$ZodIssue)
   const isRepeated = typeof issue.input !== 'object' && fix.includes(String(issue.input))
   const isHidden = isReplaced || (shownAs !== undefined && isRepeated)
   const isMissing = issue.input === undefined && keys.length > 0
-  const howToFix = isMissing ? `add \`${keys.at(-1)}:\`` : isHidden ? 'give it such a value' : fix
+  const howToFix = isMissing ? `add \`${keys.at(-1)}:\`` : isHidden ? 'correct the value' : fix
   addMistake(place, found ?? describeFound(shown), expected, howToFix)
 }

@@ -30,8 +30,8 @@ export function expects(
 }
 
 /** YAML reads `2.10` as 2.1: only quotes keep what was written. */
-export const textMessage = expects('a text', (written) =>
-  /^(true|false|-?[\d.]+(e[+-]?\d+)?)$/i.test(written) ? `write it in quotes: "${written}"` : 'write a text',
+export const textMessage = expects('text', (written) =>
+  /^(true|false|-?[\d.]+(e[+-]?\d+)?)$/i.test(written) ? `write it in quotes: "${written}"` : 'write text',
 )
 
 /** A check by a test function. It costs a fraction of zod's `refine`, and each start makes a hundred. */
@@ -42,15 +42,15 @@ export function check<T>(test: (value: T) => boolean, { fault }: ReturnType<type
 }
 
 const notEmpty = [
-  check<string>((written) => written !== '', expects('a text', 'write something, or leave the key out')),
+  check<string>((written) => written !== '', expects('text', 'write a value, or leave this out')),
   check<string>(
     (written) => !written.includes('\0'),
-    expects('a text without NUL characters', 'remove them'),
+    expects('text without NUL characters', 'remove these characters'),
   ),
 ]
 const onOneLine = check<string>(
   (written) => !/[\r\n]/.test(written),
-  expects('a text on one line', 'join the lines'),
+  expects('text on one line', 'join the lines'),
 )
 
 export const text = z.string(textMessage).check(...notEmpty, onOneLine)
@@ -108,7 +108,10 @@ export const signing = z
 export function integer({ zero, most }: { zero?: string; most?: number } = {}) {
   const least = zero === undefined ? 1 : 0
   const range = `a whole number from ${least}${most === undefined ? '' : ` to ${most}`}`
-  const words = expects(zero === undefined ? range : `${range} (0: ${zero})`, 'write such a number')
+  const words = expects(
+    zero === undefined ? range : `${range} (0: ${zero})`,
+    `write a number such as ${Math.min(5, most ?? 5)}`,
+  )
   const bounds = most === undefined ? [z.gte(least, words)] : [z.gte(least, words), z.lte(most, words)]
   return z.pipe(numeric(/^\d+$/), z.int(words).check(...bounds)).register(kinds, { kind: 'integer' })
 }
@@ -143,9 +146,7 @@ const durationMessage = expects('a duration such as 30s, 10m or 2h (more than 0,
   if (/^\d+[smh]$/.test(word)) return 'write at most 500h'
   if (/^[1-9]\d{0,5}$/.test(word)) return `write ${word}s, ${word}m or ${word}h`
   const [, count, unit] = /^([1-9]\d{0,5})\s*(s|m|h)[a-z]*$/i.exec(word) ?? []
-  return count === undefined
-    ? 'write an integer followed by s, m or h'
-    : `write ${count}${unit?.toLowerCase()}`
+  return count === undefined ? 'write a number followed by s, m or h' : `write ${count}${unit?.toLowerCase()}`
 })
 
 /** Milliseconds of `30s`, `10m` or `5h`; never 0. */
@@ -178,7 +179,7 @@ export function list<T>(item: Schema<T>, { comments = false } = {}) {
     const written = value.split('\n').map((line) => line.trim())
     return written.filter((line) => line !== '' && !(comments && line.startsWith('#')))
   }
-  const words = expects('a list, or a text with an item a line', 'write a list')
+  const words = expects('a list, or text with one item per line', 'write a list')
   return z.pipe(z.transform(items), z.array(item, words)).register(kinds, { kind: 'list' })
 }
 
@@ -243,8 +244,8 @@ export function distinctNames<T>(
   const check = ({ value, issues }: { value: T; issues: z.core.$ZodRawIssue[] }) => {
     const names = new Set<string>()
     for (const { name, path } of named(value)) {
-      const found = `a second ${what} of this name`
-      const fault = { found, expected: 'names that differ by more than case', fix: 'rename one' }
+      const found = `there is already a ${what} with this name (upper and lower case count as the same).`
+      const fault = { found, expected: '', fix: 'rename one of the two' }
       if (names.has(name.toLowerCase())) issues.push(faultIssue(name, fault, path))
       names.add(name.toLowerCase())
     }

@@ -17,7 +17,9 @@ export function faultOptions(fault: (input: unknown) => Fault) {
 
 /** The issue of a fault, for a check to add. */
 export function faultIssue(input: unknown, params: Fault, path: (string | number)[] = []) {
-  return { code: 'custom' as const, input, params, path, message: params.expected }
+  // zod replaces an empty message, and the fault with it, by those of the schema around the check.
+  const message = params.expected === '' ? (params.found ?? params.fix) : params.expected
+  return { code: 'custom' as const, input, params, path, message }
 }
 
 /** The fault that an issue carries; zod's own words if it carries none. */

@@ -112,7 +112,7 @@ const CASES: Case[] = [
   {
     name: 'a configuration file that does not exist',
     inputs: { 'config-file': 'config/ralph.yml' },
-    says: [/input config-file: found config\/ralph\.yml/, /fix: commit it to the base branch/],
+    says: [/input config-file: the base branch has no file config\/ralph\.yml/, /fix: commit the file to the base branch/],
   },
   {
     name: 'a token that GitHub rejects',

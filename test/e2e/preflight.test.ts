@@ -53,12 +53,12 @@ const CASES: Record<string, Case> = {
   'a pipeline without an agent': {
     files: steps('[{ name: a, type: noop }]'),
     flags: (place) => [...place.agent, ...GATE],
-    says: /ralph\.config\.yml: steps: found no agent step that is enabled/,
+    says: /ralph\.config\.yml: steps: no enabled step has type: agent/,
   },
   'a pipeline that does not exist': {
     files: steps('{ quick: [{ name: a, type: agent }] }'),
     flags: (place) => [...place.agent, ...GATE, '--pipeline', 'quik'],
-    says: /--pipeline: found "quik", expected quick of `steps`, or the name of a file in \.ralph\/configs\/\n {2}fix: .*commit \.ralph\/configs\/quik\.json/,
+    says: /--pipeline: there is no pipeline "quik"\.\n {2}fix: write quick, or commit \.ralph\/configs\/quik\.json/,
   },
   'a working directory that does not exist': {
     flags: (place) => [...place.agent, ...GATE, '--working-directory', 'packages/app'],
@@ -156,7 +156,7 @@ test('validate prints the gates, the path of prd.json, and which configuration f
   assert.equal(code, 0, err)
   assert.match(out, /^gates: test, e2e \(when ui, advisory\)$/m)
   assert.match(out, /^prd\.json: 1 story, fine$/m)
-  assert.match(out, /^warning: ralph\.config\.json is not read: ralph\.config\.yml counts$/m)
+  assert.match(out, /^warning: ralph\.config\.json is ignored, because Ralph reads ralph\.config\.yml$/m)
 })
 
 test('validate, next and the dry run accept an agent that is on the PATH', async () => {

@@ -74,7 +74,7 @@ test("agnostic CLI's configuration: its own example is read", () => {
       'maxRetries',
       'provider',
       'verify',
-      'the loop ends after 50 iterations here; maxIterations',
+      'a run ends after 50 iterations; maxIterations',
       'browser.screenshotDir',
     ],
   )

@@ -38,7 +38,8 @@ test('a browser check without any URL is a mistake', () => {
     'services: { db: { ready: { log: up }, start: x } }\nbrowser: {}',
   ]) {
     const { path, fix } = onlyWrong(yml(text))
-    assert.deepEqual([path, fix], ['ralph.config.yml: browser', 'add baseUrl: http://localhost:3000'], text)
+    const expected = 'add baseUrl: http://localhost:3000, or a service whose `ready` is a URL'
+    assert.deepEqual([path, fix], ['ralph.config.yml: browser', expected], text)
   }
 })
 

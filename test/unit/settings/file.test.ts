@@ -35,8 +35,8 @@ test('configuration file: duplicate keys are mistakes in YAML and JSON, and the 
   assert.equal(onlyWrong({ file }).path, 'r.json: line 3, column 2')
   const numbered = onlyWrong(yml('prices: { 1: {input: 1, output: 1}, "1": {input: 1, output: 1} }'))
   assert.deepEqual(
-    [numbered.path, numbered.expected],
-    ['ralph.config.yml: line 1, column 37', 'a key that this map does not have yet'],
+    [numbered.path, numbered.fix],
+    ['ralph.config.yml: line 1, column 37', 'remove one of the two entries'],
   )
 })
 
@@ -106,7 +106,7 @@ test('configuration file: names of object properties are unknown keys', () => {
   assert.equal(wrong(yml('__proto__: { agent: amp }\nconstructor: 1\ntoString: 2')).length, 3)
   assert.equal(onlyWrong(yml('agent: { toString: 2 }')).found, 'a map')
   for (const inner of ['prices: { __proto__: { input: 1, output: 2 } }', 'breaker: { __proto__: 3 }'])
-    assert.equal(onlyWrong(yml(inner)).found, 'an unsafe name')
+    assert.equal(onlyWrong(yml(inner)).found, 'this name is not allowed.')
 })
 
 test('configuration file: variables are replaced, escaped, left to the shell, or missing', () => {
@@ -118,9 +118,9 @@ test('configuration file: variables are replaced, escaped, left to the shell, or
   assert.deepEqual(right({ env, ...yml('agentArgs: ["${NAME}", --y]') }).settings.agentArgs, ['x', '--y'])
   assert.deepEqual(onlyWrong({ env, ...yml('gates: { t: { run: "${NONE} ${NAME}" } }') }), {
     path: 'ralph.config.yml: gates.t.run',
-    found: '"${NONE} ${NAME}"',
-    expected: 'the environment variable NONE',
-    fix: 'set NONE, or write $${NONE} for the text itself',
+    found: 'the environment variable NONE is not set.',
+    expected: '',
+    fix: 'set NONE, or write $${NONE} if you mean the text itself',
   })
   onlyWrong({ env: {}, ...yml('prepare: ${constructor}') })
 })

@@ -143,7 +143,7 @@ test: { run: x, needs: [build], alone: true, paths: [web/**] }
     gate('test', 'x', { needs: ['build'], alone: true, paths: ['web/**'] }),
   ])
   const { path, found } = onlyWrong({ inputs: { gates: 'a: { run: x, needs: [b] }' } })
-  assert.deepEqual([path, found], ['input gates: a.needs[0]', 'b'])
+  assert.deepEqual([path, found], ['input gates: a.needs[0]', 'there is no gate "b".'])
   const circle = 'a: { run: x, needs: [b] }\nb: { run: x, needs: [c] }\nc: { run: x, needs: [b] }\n'
   assert.deepEqual(
     wrong({ inputs: { gates: circle } }).map((one) => one.path),
@@ -157,14 +157,14 @@ test('an unknown key of a gate suggests the nearest', () => {
 
 test('gate names that differ only by case are a mistake', () => {
   for (const text of ['test: a\nTest: b', 'Test: a\ntest: b']) {
-    assert.equal(onlyWrong({ inputs: { gates: text } }).found, 'a second gate of this name')
+    assert.match(onlyWrong({ inputs: { gates: text } }).found, /^there is already a gate with this name/)
   }
 })
 
 test('a duplicate gate name is a mistake with its line', () => {
   const mistake = onlyWrong({ inputs: { gates: 'test: a\nlint: b\ntest: c\n' } })
   assert.equal(mistake.path, 'input gates: line 3, column 1')
-  assert.equal(mistake.expected, 'a key that this map does not have yet')
+  assert.equal(mistake.found, '"test: c" repeats a key of this map.')
 })
 
 test('gates that are no YAML map are a mistake', () => {

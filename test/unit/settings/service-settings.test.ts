@@ -62,7 +62,7 @@ test('a service that keeps running is a note where it cannot, and the list of se
     'isolation: other-user\nservices: { db: { start: T=hunter2 pg, ready: 1, restartBeforeVerify: false }, web: { start: x, ready: 2 } }'
   const { settings, notes } = right(yml(written))
   assert.deepEqual(notes, [
-    'ralph.config.yml: services: db: restartBeforeVerify: false has no effect at isolation: other-user: it is stopped after the gates',
+    'ralph.config.yml: services: restartBeforeVerify: false has no effect on db: with isolation: other-user, Ralph stops services after the gates',
   ])
   assert.equal(describeServices(settings), 'db, web')
   assert.deepEqual(right(yml(written.replace('other-user', 'same-user'))).notes, [])
@@ -94,5 +94,5 @@ test('all mistakes in services are reported at once, each once', () => {
 
 test('two services whose names differ only by case are refused', () => {
   const { path, fix } = onlyWrong(yml('services: [{ name: web, ready: 1 }, { name: Web, ready: 2 }]'))
-  assert.deepEqual([path, fix], ['ralph.config.yml: services[1].name', 'rename one'])
+  assert.deepEqual([path, fix], ['ralph.config.yml: services[1].name', 'rename one of the two'])
 })

@@ -111,8 +111,8 @@ describe('reading steps', () => {
 
 describe('mistakes of steps', () => {
   const cases: [string, unknown, string, RegExp][] = [
-    ['no agent', [{ name: 'a', type: 'noop' }], 'steps', /no agent step/],
-    ['an agent that is disabled', [{ ...work, enabled: false }], 'steps', /no agent step/],
+    ['no agent', [{ name: 'a', type: 'noop' }], 'steps', /no enabled step has type: agent/],
+    ['an agent that is disabled', [{ ...work, enabled: false }], 'steps', /no enabled step has type: agent/],
     ['an unknown type', [{ name: 'a', type: 'agnet' }], 'steps[0].type', /did you mean agent\?/],
     ['an unknown key', [{ ...work, time_out: '3m' }], 'steps[0].time_out', /did you mean timeout\?/],
     [
@@ -125,7 +125,7 @@ describe('mistakes of steps', () => {
       'a key of another type',
       [{ ...work, config: { command: 'x' } }],
       'steps[0].config.command',
-      /command on a step of type agent/,
+      /a step of type agent has no key command/,
     ],
     [
       'an unknown agent',
@@ -140,7 +140,7 @@ describe('mistakes of steps', () => {
       'steps[1].config.command',
       /a command line/,
     ],
-    ['two of one name', [work, { ...work, name: 'Work' }], 'steps[1].name', /step 1 has it/],
+    ['two of one name', [work, { ...work, name: 'Work' }], 'steps[1].name', /step 1 has the same name/],
     [
       'a prompt that an attempt could change',
       [{ ...work, config: { prompt_file: 'docs/p.md' } }],
@@ -163,7 +163,7 @@ describe('mistakes of steps', () => {
       'two commits',
       [work, { name: 'a', type: 'git-commit' }, { name: 'b', type: 'git-commit' }],
       'steps[2]',
-      /one, at most/,
+      /a git-commit step already/,
     ],
     [
       'a session behind the commit',
@@ -200,9 +200,12 @@ describe('mistakes of steps', () => {
 
   test('a custom agent without a command, and a cost limit with an agent that reports no cost', () => {
     const custom = [work, { name: 'b', type: 'agent', config: { agent: 'custom' } }]
-    assert.match(onlyWrong(json({ steps: custom })).found, /custom without a command/)
+    assert.match(onlyWrong(json({ steps: custom })).found, /the agent custom needs an agent-command/)
     const silent = [work, { name: 'b', type: 'agent', config: { agent: 'codex' } }]
-    assert.match(onlyWrong(json({ steps: silent, maxCostUsd: 5 })).found, /cost limit with codex/)
+    assert.match(
+      onlyWrong(json({ steps: silent, maxCostUsd: 5 })).found,
+      /needs prices, because Ralph gets only tokens from codex/,
+    )
   })
 })
 
@@ -223,8 +226,8 @@ describe('named pipelines', () => {
 
   test('a missing pipeline, or several without a named or default one, is a mistake', async () => {
     const mistake = onlyWrong({ ...json({ steps }), inputs: { pipeline: 'carefull' } })
-    assert.deepEqual([mistake.path, mistake.found], ['input pipeline', '"carefull"'])
-    assert.match(mistake.expected, /default or careful/)
+    assert.deepEqual([mistake.path, mistake.found], ['input pipeline', 'there is no pipeline "carefull".'])
+    assert.match(mistake.fix, /default or careful/)
     assert.match(onlyWrong(json({ steps: { a: [work], b: [work] } })).fix, /pipeline: a or b/)
     const none = await resolved({}, { pipeline: 'fast' })
     assert.ok(!none.ok)
@@ -287,8 +290,14 @@ describe('a configuration of steps Ralph', () => {
       [['run-claude', 'agent']],
     )
     assert.equal(settings.maxAttempts, 10)
-    assert.match(notes.join('\n'), /steps\[1\]\.config\.allowedTools: is not read: write args/)
-    assert.match(notes.join('\n'), /configs\/default\.json: steps\[2\]\.config\.add_all: means nothing here/)
+    assert.match(
+      notes.join('\n'),
+      /steps\[1\]\.config\.allowedTools: ignored: pass --allowedTools and its list in `args`/,
+    )
+    assert.match(
+      notes.join('\n'),
+      /configs\/default\.json: steps\[2\]\.config\.add_all: ignored, because Ralph does not use this key/,
+    )
     assert.match(notes.join('\n'), /max_loops_per_task: read as maxAttempts/)
   })
 
@@ -296,8 +305,14 @@ describe('a configuration of steps Ralph', () => {
     const steps = [file.steps[0], { ...work, continue_on_error: true }, { name: 'tell', type: 'noop' }]
     const { ok, notes } = await resolved({ [path]: { steps } }, { pipeline: 'default' })
     assert.ok(ok)
-    assert.match(notes.join('\n'), /default\.json: steps\[1\]\.continueOnError: has no effect/)
-    assert.match(right(json({ steps })).notes.join('\n'), /steps\[1\]\.continueOnError: has no effect/)
+    assert.match(
+      notes.join('\n'),
+      /default\.json: steps\[1\]\.continueOnError: ignored on the only agent step/,
+    )
+    assert.match(
+      right(json({ steps })).notes.join('\n'),
+      /steps\[1\]\.continueOnError: ignored on the only agent step/,
+    )
     const two = [...steps, { ...work, name: 'review' }]
     const both = await resolved({ [path]: { steps: two } }, { pipeline: 'default' })
     assert.doesNotMatch(both.notes.join('\n'), /continueOnError/)

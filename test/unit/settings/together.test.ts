@@ -8,7 +8,7 @@ const input = (inputs: Record<string, string>) => right({ inputs })
 test('agent-command without agent means a custom agent', () => {
   const { settings, notes } = input({ 'agent-command': './agent.sh' })
   assert.equal(settings.agent, 'custom')
-  assert.deepEqual(notes, ['input agent-command: means agent: custom'])
+  assert.deepEqual(notes, ['input agent-command: the agent is custom, because this command is given'])
 })
 
 test('agent-command of a higher level than agent means a custom agent', () => {
@@ -16,7 +16,7 @@ test('agent-command of a higher level than agent means a custom agent', () => {
   assert.equal(right({ surface: 'cli', flags, ...yml('agent: codex') }).settings.agent, 'custom')
   const lower = right({ surface: 'cli', flags: { agent: 'codex' }, ...yml('agentCommand: ./x') })
   assert.equal(lower.settings.agent, 'codex')
-  assert.match(lower.notes.join(), /not used/)
+  assert.match(lower.notes.join(), /ignored, because only agent: custom uses a command/)
 })
 
 test('an agent-command of the same or lower rank than a named agent is not used, with a note', () => {
@@ -27,7 +27,7 @@ test('an agent-command of the same or lower rank than a named agent is not used,
     const { settings, notes } = right(sources)
     assert.equal(settings.agent, 'codex')
     assert.deepEqual(notes, [
-      'input agent-command: not used: the agent is codex, and this is for agent: custom',
+      'input agent-command: ignored, because only agent: custom uses a command, and the agent is codex',
     ])
   }
 })
@@ -62,7 +62,7 @@ test('fallback-agent equal to agent is a mistake', () => {
 test('iteration-timeout must fit into job-deadline', () => {
   const mistake = onlyWrong({ inputs: { 'iteration-timeout': '2h', 'job-deadline': '90m' } })
   assert.equal(mistake.path, 'input iteration-timeout')
-  assert.equal(mistake.found, '2h, longer than the job-deadline of 90m')
+  assert.equal(mistake.found, '2h is longer than the job-deadline, 90m.')
   assert.equal(onlyWrong(yml('iterationTimeout: 6h')).path, 'ralph.config.yml: iterationTimeout')
   assert.equal(input({ 'iteration-timeout': '5h' }).settings.iterationTimeoutMs, 18_000_000)
   // Nobody asked for the default, so it gives way.
@@ -120,18 +120,19 @@ steps: [{ name: a, type: agnt }, { name: A, type: command }]`
     fix,
   ])
   for (const one of [
-    ['notify.every', '0', 'write such a number'],
+    ['notify.every', '0', 'write a number such as 5'],
     ['browser.viewports[0]', '1280', 'write it as 1280x800'],
-    ['browser.urls[0]', '"/users/:id"', 'write the path of one page, such as /users/1'],
+    ['browser.urls[0]', '"/users/:id"', 'write a path such as /users/1'],
     ['steps[0].type', '"agnt"', 'did you mean agent?'],
-    ['steps[1].name', '"A"', 'rename it: step 1 has it'],
+    ['steps[1].name', 'step 1 has the same name.', 'rename one of the two'],
     ['steps[1].config.command', 'nothing', 'add `config: { command: ... }`'],
-    ['pipeline', '"foo"', 'write one of these, or commit .ralph/configs/foo.json'],
+    ['pipeline', 'there is no pipeline "foo".', 'define it under `steps`, or commit .ralph/configs/foo.json'],
   ])
     assert.ok(
       told.some((other) => other.join() === one.join()),
       `${one.join()}\n${told.join('\n')}`,
     )
   const unknown = wrong(yml(text)).find(({ path }) => path.endsWith('browser.tag'))
-  assert.doesNotMatch(unknown?.expected ?? '', /screenshotDir/)
+  assert.equal(unknown?.found, '"tag" is not a key that Ralph knows here.')
+  assert.doesNotMatch(unknown.fix, /screenshotDir/)
 })

@@ -48,7 +48,9 @@ function check(result: ReturnType<typeof readSettings>): void {
   }
   assert.ok(result.mistakes.length > 0)
   for (const mistake of result.mistakes) {
-    for (const text of Object.values(mistake)) assert.ok(text.length > 0)
+    // `expected` is empty if `found` is a whole sentence.
+    for (const text of [mistake.path, mistake.found, mistake.fix]) assert.ok(text.length > 0)
+    assert.ok(mistake.expected !== '' || mistake.found.endsWith('.'), mistake.found)
     assert.ok(mistake.found.length <= 120, mistake.found)
     assert.doesNotMatch(mistake.path + mistake.found + mistake.fix, /[\p{Cc}\p{Cf}\u2028\u2029]/u)
   }

@@ -176,8 +176,15 @@ test('branch prefixes and branches are valid git names', () => {
   }
   assert.equal(input('branch-name', 'feat/{feature}').branchPrefix, 'feat/')
   const both = { 'branch-name': 'feat/{feature}', 'branch-prefix': 'bots/' }
-  const { path, expected, fix } = onlyWrong({ inputs: both })
-  assert.deepEqual([path, expected, fix], ['input branch-name', 'bots/{feature}', 'leave branch-prefix out'])
+  const { path, found, fix } = onlyWrong({ inputs: both })
+  assert.deepEqual(
+    [path, found, fix],
+    [
+      'input branch-name',
+      'branch-name is feat/{feature}, but branch-prefix is bots/.',
+      'leave branch-prefix out',
+    ],
+  )
   for (const pattern of ['feat/', '{feature}/x', 'feat/{feature}-{feature}x', 'a b/{feature}', '{Feature}'])
     bad('branch-name', pattern)
   assert.equal(input('base-branch', 'release/1.x').baseBranch, 'release/1.x')
@@ -251,18 +258,18 @@ test('model ladders: for run and by tag; an empty one, a duplicate model and one
   const wrong = (text: string) => onlyWrong(yml(text))
   assert.equal(wrong('model: { run: [] }').expected, 'at least one model')
   assert.equal(wrong('ladder: { docs: [] }').expected, 'at least one model')
-  assert.match(wrong('model: { run: [small, small] }').found, /a second rung/)
-  assert.equal(wrong('ladder: { docs: [-x] }').fix, 'write it without the dash')
+  assert.match(wrong('model: { run: [small, small] }').found, /there is already a model with this name/)
+  assert.equal(wrong('ladder: { docs: [-x] }').fix, 'remove the dash at its start')
   for (const mode of ['verify', 'plan', 'default'])
     assert.match(wrong(`model: { ${mode}: [a, b] }`).expected, /text/)
   const priced =
     'agent: codex\nprices: { small: { input: 1, output: 2 }, strong: { input: 5, output: 25 } }\n'
   const unknown = wrong(`${priced}model: { run: [small, strnog] }`)
-  assert.match(unknown.found, /"strnog" on a ladder, without a price/)
+  assert.match(unknown.found, /the model "strnog" of this ladder has no price/)
   assert.match(unknown.fix, /did you mean strong\?/)
   assert.match(
     wrong(`${priced.replace('codex', 'claude')}ladder: { ui: [huge] }`).found,
-    /"huge" on a ladder/,
+    /the model "huge" of this ladder/,
   )
   right(yml(`${priced}model: { run: [small, strong] }`))
   right(yml('model: { run: [small, strnog] }'))
