@@ -4,7 +4,7 @@
 // that several runs made. Downloads into a temporary folder with npm, pip, go and cargo
 // as this machine has them configured; a package that cannot be had is left out, and named.
 // With `--from FOLDER` the repositories of init-repositories.mjs instead, FOLDER/owner+name/repo each, which are cloned from there;
-// with `--fresh`, too, those of its second set.
+// with `--fresh`, those of its second set. `--answers FOLDER` also keeps what init printed with --json.
 // bench/init.txt is the table of one run.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -36,6 +36,7 @@ const isQuick = args.includes('--quick')
 /** No package's init may take longer. */
 const WITHIN_MS = 1000 * (args.includes('--within') ? Number(args[args.indexOf('--within') + 1]) : 1800)
 const chosen = args.includes('--only') ? args[args.indexOf('--only') + 1].split(',') : null
+const answersIn = args.includes('--answers') ? args[args.indexOf('--answers') + 1] : null
 const temporary = mkdtempSync(join(tmpdir(), 'ralph-bench-init-'))
 const run = (file, words, cwd = temporary) =>
   execFileSync(file, words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 300_000 })
@@ -115,7 +116,7 @@ function bash(command, cwd) {
 }
 
 /** What init writes, and how it ends in a clean clone with exactly that. */
-function judged(top) {
+function judged(top, name) {
   const how = [
     'init',
     '--yes',
@@ -132,6 +133,7 @@ function judged(top) {
   })
   const seconds = Math.round((Date.now() - began) / 1000)
   const answer = JSON.parse(stdout || '{}')
+  if (answersIn !== null) writeFileSync(join(answersIn, `${name.replaceAll('/', '+')}.json`), stdout)
   const tried = answer.tried ?? []
   if (seconds * 1000 >= WITHIN_MS) return { seconds, error: `not done within ${seconds} s`, tried, gates: {} }
   if (status !== 0)
@@ -270,7 +272,7 @@ try {
       try {
         const { top, version } = GET[registry](registry === 'npm' ? wanted : name, folder)
         asRepository(top)
-        show(rowOf(registry, name, version, judged(top)))
+        show(rowOf(registry, name, version, judged(top, name)))
       } catch (error) {
         show(`${registry}\t${name}\tnot to be had: ${String(error.message).split('\n')[0]}`)
       } finally {

@@ -1,4 +1,5 @@
 // Runs commands once, as gates run, in a copy of the project. The copy is removed afterwards.
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -77,7 +78,7 @@ export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
         file: 'bash',
         args: [...SHELL, `${INTO_ONE_PIPE}; exec bash ${SHELL.join(' ')} "$1"`, 'bash', command],
         cwd,
-        env: withToolFolders(gateEnvironment, cwd, tracked),
+        env: withToolFolders(gateEnvironment, cwd, command, tracked),
         timeoutMs,
         signal,
         captureBytes: CAPTURE_BYTES,
@@ -133,6 +134,20 @@ async function copyProject({ top, isRepository, env }: TrialOptions, copy: strin
   await execute([...inCopy, `--work-tree=${top}`, 'add', '--all'], options)
   const checkOut = [...inCopy, `--work-tree=${copy}`, 'checkout-index', '--all', '--quiet']
   await execute(checkOut, { ...options, directory: copy })
+  await copySubmodules(top, copy, env)
+}
+
+/** The submodules that are checked out, each at the commit that the project would record. As in a run, nested ones are left out. */
+async function copySubmodules(top: string, copy: string, env: Environment): Promise<void> {
+  const safe = ['-c', 'core.hooksPath=/dev/null']
+  const git = (directory: string, ...args: string[]) =>
+    execute([...safe, ...args], { directory, env: gitEnv(env) })
+  const { stdout } = await git(copy, 'ls-files', '-z', '--stage')
+  for (const [, commit = '', path = ''] of stdout.matchAll(/(?:^|\0)160000 ([0-9a-f]+) 0\t([^\0]+)/g)) {
+    if (!existsSync(join(top, path, '.git'))) continue
+    await git(copy, 'clone', '--quiet', '--shared', '--no-checkout', join(top, path), path)
+    await git(join(copy, path), 'checkout', '--quiet', '--detach', commit)
+  }
 }
 
 /** Whether tracked files differ from what was copied. */

@@ -50,7 +50,8 @@ export async function askAll(questions: Questions): Promise<{ person: WrittenSet
 export async function askRedTests(ask: TerminalPrompts, tried: TrialResults): Promise<TrialResults> {
   let answered = tried
   for (const red of tried.redTests ?? []) {
-    if (!red.isLeftOut) continue
+    // The tests of a file that cannot be loaded have no names.
+    if (!red.isLeftOut || red.what === 'test file') continue
     const are = red.tests.length === 1 ? '1 test is' : `${red.tests.length} tests are`
     const question = `${are} red before any change (${terminalText(red.tests.join(', '), 200)}). What should gate ${red.name} do?`
     const choices = [

@@ -1,12 +1,18 @@
 // Runs every command that `ralph init` proposes once, in a copy of the project. Those that are red there are left out, and named.
-import { openTrial, type Trial } from '../app/trial.ts'
+import { openTrial, type Trial, type TrialRunner } from '../app/trial.ts'
 import { terminalText } from '../report/escape.ts'
 import { formatDuration } from '../report/figures.ts'
 import { formatCurrentCheck } from '../report/terminal/doctor-lines.ts'
 import { type Look, lookOf, paint } from '../report/terminal/terminal-line.ts'
 import type { FoundFacts } from '../setup/init/answers.ts'
 import { toYaml } from '../setup/init/init-files.ts'
-import { MAX_RED, withoutRedTests } from '../setup/init/without-tests.ts'
+import {
+  MAX_RED,
+  type Reduced,
+  withoutRedFiles,
+  withoutRedTests,
+  withoutVet,
+} from '../setup/init/without-tests.ts'
 import { messageOf } from '../system/errors.ts'
 import { type Context, onSignals, printLines } from './command-context.ts'
 import { Cancelled } from './terminal-questions.ts'
@@ -27,8 +33,17 @@ export type TrialResults = {
 /** `first`: the project's own command. `chosen`: the one that is written instead. */
 export type StandIn = { first: Trial; chosen: Trial }
 
-/** `run`: the command with all tests. `isLeftOut`: the written command leaves these tests out; else it may fail them. */
-export type RedTests = { name: string; run: string; tests: readonly string[]; isLeftOut: boolean }
+/**
+ * `run`: the command with all tests. `what`: whether `tests` are the names of tests, or paths of files. `isLeftOut`: the written command
+ * leaves them out; else it may fail them.
+ */
+export type RedTests = {
+  name: string
+  run: string
+  tests: readonly string[]
+  what: Reduced['what']
+  isLeftOut: boolean
+}
 
 export type Place = {
   top: string
@@ -58,14 +73,18 @@ export async function tryProposals(
   )
   const screen = screenOf(context)
   try {
-    await using trial = await openTrial({ ...place, env: context.env, signal: stop.signal })
-    const attempt = async (name: string, run: string): Promise<Trial> => {
-      screen.begins(name)
-      const result = await trial.run(name, run)
-      if (stop.signal.aborted) throw new Cancelled()
-      screen.ends(result)
-      return result
-    }
+    const open = () => openTrial({ ...place, env: context.env, signal: stop.signal })
+    const attemptIn =
+      (trial: TrialRunner): Attempt =>
+      async (name, run) => {
+        screen.begins(name)
+        const result = await trial.run(name, run)
+        if (stop.signal.aborted) throw new Cancelled()
+        screen.ends(result)
+        return result
+      }
+    await using trial = await open()
+    const attempt = attemptIn(trial)
     const prepared =
       prepare === null
         ? []
@@ -73,17 +92,21 @@ export async function tryProposals(
     const isReady = prepared.length === 0 || prepared.some(isGreen)
     const some = isReady || prepare !== found.project.prepare ? null : await prepareEach(found, attempt)
     prepared.push(...(some?.trials ?? []))
-    if (!isReady && some?.found == null)
-      return { ...untried(found), trials: prepared, warnings: prepared.slice(0, 1).map(notPrepared) }
+    if (!isReady && some?.found == null) {
+      // What the failed commands left behind is not in a clone.
+      await using clean = await open()
+      const without = prepare === found.project.prepare ? await tryUnprepared(found, attemptIn(clean)) : null
+      if (without === null)
+        return { ...untried(found), trials: prepared, warnings: prepared.slice(0, 1).map(notPrepared) }
+      const warnings = [...prepared.slice(0, 1).map(leftUnprepared), ...without.warnings]
+      return { ...without, warnings, trials: [...prepared, ...without.trials] }
+    }
     const ready = some?.found ?? withPrepare(found, prepared.find(isGreen)?.run)
-    const results: TriedGate[] = []
-    for (const [name, run] of proposedGates(ready)) results.push(await tryGate(name, run, ready, attempt))
-    await tryAfterBuild(results, ready, attempt)
-    const sorted = sortTrials(ready, results)
+    const { warnings, trials, ...sorted } = await tryGates(ready, attempt)
     return {
       ...sorted,
-      warnings: [...(some?.warnings ?? []), ...sorted.warnings],
-      trials: [...prepared, ...results.flatMap(({ tried }) => tried)],
+      warnings: [...(some?.warnings ?? []), ...warnings],
+      trials: [...prepared, ...trials],
     }
   } catch (error) {
     if (error instanceof Cancelled) throw error
@@ -91,6 +114,24 @@ export async function tryProposals(
   } finally {
     release()
   }
+}
+
+async function tryGates(found: FoundFacts, attempt: Attempt): Promise<TrialResults> {
+  const results: TriedGate[] = []
+  for (const [name, run] of proposedGates(found)) results.push(await tryGate(name, run, found, attempt))
+  await tryAfterBuild(results, found, attempt)
+  return { ...sortTrials(found, results), trials: results.flatMap(({ tried }) => tried) }
+}
+
+/**
+ * The gates that need no `prepare`, if one that runs tests is among them: tox and cargo install what they need themselves. Else null, for
+ * the other gates say nothing of the project.
+ */
+async function tryUnprepared(found: FoundFacts, attempt: Attempt): Promise<TrialResults | null> {
+  const { project } = found
+  const results = await tryGates({ ...found, project: { ...project, prepare: null } }, attempt)
+  const hasTests = results.trials.some((trial) => isGreen(trial) && (trial.tests?.passed ?? 0) > 0)
+  return hasTests ? results : null
 }
 
 type Attempt = (name: string, run: string) => Promise<Trial>
@@ -127,14 +168,16 @@ async function prepareEach(
 ): Promise<{ found: FoundFacts | null; trials: Trial[]; warnings: string[] }> {
   const { project } = found
   const trials: Trial[] = []
-  for (const { run } of project.prepares) trials.push(await attempt('prepare', run))
-  const isDone = (run: string) => trials.some((one) => one.run === run && isGreen(one))
-  const done = project.prepares.filter(({ run }) => isDone(run))
-  const failed = project.prepares.filter(({ run }) => !isDone(run))
+  for (const { run, instead } of project.prepares)
+    trials.push(...(await firstGreen('prepare', [run, ...instead], attempt)))
+  const greenOf = ({ run, instead }: Prepare) =>
+    trials.find((one) => [run, ...instead].includes(one.run) && isGreen(one))?.run
+  const done = project.prepares.flatMap((one) => greenOf(one) ?? [])
+  const failed = project.prepares.filter((one) => greenOf(one) === undefined)
   if (done.length === 0) return { found: null, trials, warnings: [] }
   const lost = new Set(failed.flatMap(({ gates }) => gates))
   const gates = Object.fromEntries(Object.entries(project.gates).filter(([name]) => !lost.has(name)))
-  const prepare = done.map(({ run }) => run).join(' && ')
+  const prepare = done.join(' && ')
   const warnings = failed.map(({ run, gates: names }) => {
     const trial = trials.find((one) => one.run === run)
     const line = trial?.line === undefined || trial.line === '' ? '' : `: ${trial.line}`
@@ -142,6 +185,8 @@ async function prepareEach(
   })
   return { found: { ...found, project: { ...project, prepare, gates } }, trials, warnings }
 }
+
+type Prepare = FoundFacts['project']['prepares'][number]
 
 /** Other commands of the package manager, for a `prepare` of ours that fails. */
 function preparesInstead({ project }: FoundFacts, prepare: string): readonly string[] {
@@ -159,7 +204,8 @@ async function tryGate(name: string, run: string, found: FoundFacts, attempt: At
   const tried = [first, ...again]
   const redTests = name in found.olderGates ? null : await tryRedTests(tried, attempt)
   if (redTests !== null) return { name, tried, needs: null, redTests }
-  tried.push(...(await firstGreen(name, others, attempt)))
+  const unvetted = withoutVet(last.run, last.output)
+  tried.push(...(await firstGreen(name, [...(unvetted === null ? [] : [unvetted]), ...others], attempt)))
   return { name, tried, needs: null }
 }
 
@@ -171,21 +217,25 @@ async function tryRedTests(tried: Trial[], attempt: Attempt): Promise<RedTests |
   const last = tried.at(-1)
   if (last === undefined || last.state !== 'red') return null
   const { name, run } = last
-  const reduced = withoutRedTests(run, last.output)
-  if (reduced !== null) {
+  const tryWithout = async (reduced: Reduced | null): Promise<RedTests | null> => {
+    if (reduced === null) return null
     const without = await attempt(name, reduced.run)
     tried.push(without)
-    if (isGreen(without)) return { name, run: runsAllTests(run, last), tests: reduced.tests, isLeftOut: true }
+    const { tests, what } = reduced
+    return isGreen(without) ? { name, run: runsAllTests(run, last), tests, what, isLeftOut: true } : null
   }
+  const without = await tryWithout(withoutRedTests(run, last.output))
+  if (without !== null) return without
   const whole = runsAllTests(run, last)
   const end = whole === run ? last : await attempt(name, whole)
   const before = whole === run ? tried.find((one) => one.run === run && one !== end) : end
   const { failures: judged } = end
   // Tests that are red in one of two trials only would make every later comparison wrong.
   const isSteady = before === undefined || sameFailures(before.failures, judged)
-  if ('why' in judged || judged.names.length > MAX_RED || !isSteady) return null
+  if ('why' in judged || judged.names.length > MAX_RED || !isSteady)
+    return await tryWithout(withoutRedFiles(run, last.output))
   if (tried.at(-1) !== end) tried.push(end)
-  return { name, run: whole, tests: judged.names, isLeftOut: false }
+  return { name, run: whole, tests: judged.names, what: 'test', isLeftOut: false }
 }
 
 function sameFailures(one: Trial['failures'], other: Trial['failures']): boolean {
@@ -272,10 +322,12 @@ export function withKnownRed(tried: TrialResults, red: RedTests): TrialResults {
   }
 }
 
-function describeRedTests({ name, run, tests, isLeftOut }: RedTests): string {
-  const [are, them] = tests.length === 1 ? ['test is', 'it'] : ['tests are', 'them']
+function describeRedTests({ name, run, tests, what, isLeftOut }: RedTests): string {
+  const [are, them] = tests.length === 1 ? [`${what} is`, 'it'] : [`${what}s are`, 'them']
   const head = `${tests.length} ${are} red before any change`
   const list = tests.join(', ')
+  if (what === 'test file')
+    return `${head}, and gate ${name} does not run ${them}: ${list}. Fix ${them}, then write \`${toYaml({ [name]: run }).trim()}\``
   return isLeftOut
     ? `${head}, and gate ${name} does not run ${them}: ${list}. Fix ${them}, then add ${them} to its command again. Or write \`baseline: known-red\` and \`${toYaml({ [name]: run }).trim()}\`, which runs ${them} and lets only ${them} fail`
     : `${head}, and \`baseline: known-red\` lets only ${them} fail in gate ${name}: ${list}. Fix ${them}, then set \`baseline: require\``
@@ -318,6 +370,9 @@ function withGates(found: FoundFacts, gates: ReadonlyMap<string, string>): Found
 
 const notPrepared = ({ ended, line, state }: Trial) =>
   `prepare ${ended}${state === 'missing' ? '' : ' here'}, so no gate was tried; \`ralph doctor\` shows more${line === '' ? '' : `: ${line}`}`
+
+const leftUnprepared = ({ run, ended, line }: Trial) =>
+  `\`${run}\` failed here (${ended}${line === '' ? '' : `: ${line}`}), so there is no \`prepare\`, and the gates that need it are left out`
 
 const undecided = ({ name, ended, line }: Trial) =>
   `${name} could not be judged here (${ended}${line === '' ? '' : `: ${line}`}), and is written as it is`

@@ -186,8 +186,11 @@ function draftFiles(
   const keys = keyless === null ? secretsOfAgent(agent, isSet) : []
   const isOther = existing.configAt !== null && existing.configAt !== CONFIG
   const indent = parseIndent(tree.text('.editorconfig'))
-  const { setups, tools } = found.project
-  const planned = planFiles({ ...resolved, keys, keyless, pin, required, setups, tools, indent }, texts)
+  const { setups, tools, submodules } = found.project
+  const planned = planFiles(
+    { ...resolved, keys, keyless, pin, required, setups, tools, submodules, indent },
+    texts,
+  )
   const lint = actionlintFile(tree)
   if (lint !== null) planned.push(lint)
   const files = planned.filter(({ path }) => !(isOther && path === CONFIG))

@@ -82,4 +82,9 @@ export function ranNoTest(tests: TestCounts | null): boolean {
   return tests !== null && tests.passed + tests.failed === 0
 }
 
+/** Whether it is the output of `go test` without `-v`, which has a line for each failed test and none for the others. */
+export function namesOnlyFailures(output: string): boolean {
+  return /^--- FAIL: /m.test(output) && !/^=== RUN /m.test(output)
+}
+
 const LEFT_OUT = /^\.\.\. \d+ bytes left out \.\.\.$/m

@@ -42,6 +42,8 @@ const READERS: readonly Reader[] = [
   { name: /^ {2}● (.+)$/, scope: /^ ?FAIL {1,2}(\S+)$/ },
   // vitest
   { name: /^ ?FAIL {1,2}(\S+ (?:> .+|\[.+\]))$/ },
+  // TAP: tape, node --test and others (https://testanything.org/tap-version-14-specification.html)
+  { name: /^\s*not ok \d+ (?:- )?(?!.*# (?:SKIP|TODO)\b)(.+?)(?: # .*)?$/i },
 ]
 
 /** What runners print when they leave out the tests after a failure. */
@@ -60,6 +62,7 @@ export function failedTests(output: string): FailedTests | null {
   if (LEFT_OUT.test(output)) return null
   const lines = output.split('\n').map((line) => line.slice(0, MAX_LINE).trimEnd())
   const found = new Set(READERS.flatMap((reader) => namesBy(reader, lines)))
+  for (const name of mochaFailures(lines)) found.add(name)
   const go = goFailures(lines)
   const names = [...new Set([...found, ...go.names])].map((name) => oneLine(name, MAX_NAME))
   const stoppedEarly = STOPPED_EARLY.some((pattern) => pattern.test(output))
@@ -79,6 +82,25 @@ export function namesBy({ name: pattern, after, scope }: Reader, lines: readonly
     const [, name] = pattern.exec(line) ?? []
     return name === undefined ? [] : [`${place}${name}`]
   })
+}
+
+/** The maximum number of suites around a test, and the test itself. */
+const MAX_TITLES = 20
+
+/** mocha lists failed tests at its end, a line for each suite around a test. The title of the test itself ends with a colon. */
+function mochaFailures(lines: readonly string[]): string[] {
+  const start = lines.findIndex((line) => /^ {2}\d+ failing$/.test(line))
+  if (start < 0) return []
+  const names: string[] = []
+  let titles: string[] = []
+  for (const line of lines.slice(start + 1)) {
+    const [, first] = /^ {2}\d+\) (.+)$/.exec(line) ?? []
+    if (first !== undefined) titles = [first]
+    else if (titles.length > 0) titles = /^ {7,}\S/.test(line) ? [...titles, line.trim()] : []
+    if (titles.at(-1)?.endsWith(':') === true) names.push(titles.join(' > ').slice(0, -1))
+    if (titles.at(-1)?.endsWith(':') === true || titles.length > MAX_TITLES) titles = []
+  }
+  return names
 }
 
 /** Go names the package after its tests; a package that fails without a failed test did not compile, or panicked. */

@@ -13,7 +13,7 @@ import { mapTexts, oneLine } from '../engine/model/text.ts'
 import { withoutControls } from '../system/workflow-commands.ts'
 import { annotationsFrom, selectAnnotations } from './annotations.ts'
 import { missingCount } from './count-advice.ts'
-import { ranNoTest, testCounts } from './counts.ts'
+import { namesOnlyFailures, ranNoTest, testCounts } from './counts.ts'
 import { type ChangedLines, measureChange, type RedReason, reportCoverage } from './coverage.ts'
 import { judgeRed } from './known-red.ts'
 import type { Stamps, TreeFolders } from './report-files.ts'
@@ -140,8 +140,8 @@ function withKnownRed(
     if (judged.why === '') return none
     return { ...none, ran: { ...ran, output: `${ran.output.trimEnd()}\n\n${judged.why}\n` } }
   }
-  // Without -v, \`go test\` names failed tests alone: the number would be lost as soon as they pass.
-  const counted = tests?.passed === 0 ? null : tests
+  // Without -v, `go test` names only failed tests: the number would be lost as soon as they pass.
+  const counted = tests?.passed === 0 && namesOnlyFailures(ran.output) ? null : tests
   const ended = `${ran.ended}, of tests that fail on the base`
   const known = { knownRed: judged.knownRed, remarks: [judged.remark] }
   return { ran: { ...ran, ok: true, ended }, tests: counted, known }

@@ -31,7 +31,7 @@ import { type ReuseFacts, reuseKeys } from './reuse-key.ts'
 import { isAskedFor, readChange, selectGates } from './select-gates.ts'
 import type { GateSurroundings, Services } from './services.ts'
 import { sideBySide } from './side-by-side.ts'
-import { toolFoldersIn, withToolFolders } from './tool-folders.ts'
+import { withToolFolders } from './tool-folders.ts'
 import { formatRunAlone, TreeChanges } from './tree-changes.ts'
 
 export type GatesOptions = {
@@ -194,7 +194,9 @@ export function createGates(options: GatesOptions): GatesPort {
   ): Promise<GateResult[]> {
     const { parallel, mark, after } = options
     const change = await readChange(run, options)
-    const inside = await withProjectTools({ ...env(options.env), ...change.env }, run, options)
+    const tracked = await trackedBy(run, options)
+    const inside = ({ run: command }: Gate) =>
+      withToolFolders({ ...env(options.env), ...change.env }, options.cwd, command, tracked)
     const blocks = ({ name, ok, advisory }: GateResult) =>
       run.further !== 'product' && !ok && (!advisory || run.further === 'checks') && isAskedFor(run, name)
     const files = parallel > 1 && run.commit !== '' ? await options.code.files(run.commit) : []
@@ -203,7 +205,7 @@ export function createGates(options: GatesOptions): GatesPort {
         blocks,
         goesOn: beside.isUp,
         perform: async (gate, slot, either) => {
-          const alone = { as: beside.user, env: inside }
+          const alone = { as: beside.user, env: inside(gate) }
           const own = mark === undefined ? {} : { mark: markOfPart(mark, `gate${slot}`) }
           const where = parallel === 1 ? alone : { ...alone, ...own, as: sharedUser(beside.user) }
           changes.begins(gate.name)
@@ -307,17 +309,11 @@ function lastLines(take: (line: string) => void): (stream: unknown, line: string
 
 const LINE_MS = 500
 
-/** The environment with the programs that `prepare` installed in the project, but none that the commit brings. */
-async function withProjectTools(
-  env: Readonly<Record<string, string>>,
-  { commit }: GateRun,
-  { top, cwd, code }: GatesOptions,
-): Promise<Readonly<Record<string, string>>> {
-  if (toolFoldersIn(cwd).length === 0) return env
+/** The paths of the commit, relative to the folder in which gates run. */
+async function trackedBy({ commit }: GateRun, { top, cwd, code }: GatesOptions): Promise<readonly string[]> {
   const files = commit === '' ? [] : await code.files(commit)
   const start = cwd === top ? '' : `${relative(top, cwd)}/`
-  const tracked = files.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length))
-  return withToolFolders(env, cwd, tracked)
+  return files.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length))
 }
 
 function createKeys(gates: readonly Gate[], facts: ReuseFacts): NonNullable<GatesPort['keys']> {

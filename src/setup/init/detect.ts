@@ -2,6 +2,7 @@
 import { shellWord } from '../../system/shell-word.ts'
 import { readCi } from './ci/ci-checks.ts'
 import { serviceNotes } from './ci/ci-services.ts'
+import { notesOnSubmodules, submodulesOf } from './ci/submodules.ts'
 import { type ToolStep, toolchainOf, type WantedVersion } from './ci/toolchain.ts'
 import { withCi } from './ci/with-ci.ts'
 import { ECOSYSTEMS } from './ecosystems.ts'
@@ -19,14 +20,16 @@ export type DetectedProject = {
   prepare: string | null
   /** Command lines that may replace `prepare` if it fails. */
   prepareInstead: string[]
-  /** Of several projects: how each is prepared, and its gates. Empty if there is only one. */
-  prepares: { run: string; gates: readonly string[] }[]
+  /** How each project is prepared, other command lines for it if that fails, and its gates. Empty if only one is prepared. */
+  prepares: { run: string; instead: readonly string[]; gates: readonly string[] }[]
   /** Lines of a step of the workflow. */
   setups: string[]
   /** Steps of the workflow that use an action to set a tool up. */
   tools: ToolStep[]
   /** Versions of tools that CI or a file of the project asks for. */
   wanted: WantedVersion[]
+  /** How CI checks out submodules, as the input of actions/checkout; null if it leaves them out. */
+  submodules: 'true' | 'recursive' | null
   gates: Gates
   /** By gate: the gates whose files it uses. */
   needs: Readonly<Record<string, readonly string[]>>
@@ -61,8 +64,10 @@ export function detect(tree: FileTree): DetectedProject {
   const { names, guesses, ...own } = gatesOf(projects)
   const { notProposed, ...joined } = withCi(own, ci.checks, owners, tree.paths, guesses)
   const prepares = projects.flatMap(({ path, proposal }, at) => {
-    const run = inFolder(path, proposal.prepare ?? null, projects.length > 1)
-    return run === null ? [] : [{ run, gates: names[at] ?? [] }]
+    const isPart = projects.length > 1
+    const run = inFolder(path, proposal.prepare ?? null, isPart)
+    const instead = (proposal.prepareInstead ?? []).flatMap((line) => inFolder(path, line, isPart) ?? [])
+    return run === null ? [] : [{ run, instead, gates: names[at] ?? [] }]
   })
   const setups = distinct(proposals.flatMap(({ setup }) => setup ?? []))
   const commands = [...Object.values(joined.gates), ...prepares.map(({ run }) => run)]
@@ -78,10 +83,11 @@ export function detect(tree: FileTree): DetectedProject {
     managers: distinct(proposals.flatMap(({ manager }) => manager ?? [])),
     prepare: prepares.length === 0 ? null : prepares.map(({ run }) => run).join(' && '),
     prepares: prepares.length > 1 ? prepares : [],
-    prepareInstead: projects.length === 1 ? prepareInstead(projects[0] as Project) : [],
+    prepareInstead: prepares.length === 1 ? [...(prepares[0]?.instead ?? [])] : [],
     setups: tools.setups,
     tools: tools.steps,
     wanted: tools.wanted,
+    submodules: submodulesOf(ci.uses),
     ...joined,
     notes: [
       ...notesOn(all.length - supported.length, supported.length),
@@ -89,6 +95,7 @@ export function detect(tree: FileTree): DetectedProject {
       ...noteWithoutTest(proposals, joined.gates, ci.elsewhere, tree.paths),
       ...tools.notes,
       ...serviceNotes(ci.services),
+      ...notesOnSubmodules(tree),
     ],
   }
 }
@@ -97,10 +104,6 @@ export function detect(tree: FileTree): DetectedProject {
 function languagesOf(proposals: readonly Proposal[]): string[] {
   const all = distinct(proposals.map(({ language }) => language))
   return all.length > 1 ? all.filter((language) => language !== TARGETS) : all
-}
-
-function prepareInstead({ path, proposal }: Project): string[] {
-  return (proposal.prepareInstead ?? []).flatMap((line) => inFolder(path, line, false) ?? [])
 }
 
 function projectsByTests(tree: FileTree): Project[] {

@@ -42,6 +42,8 @@ type WorkflowValues = {
   setups: readonly string[]
   /** Actions that do the same, before these lines. */
   tools: readonly ToolStep[]
+  /** How the checkout takes submodules; null if it leaves them out. */
+  submodules?: 'true' | 'recursive' | null
   /** The commit of the action; null if it is unknown: the placeholder stays. */
   pin: string | null
 }
@@ -59,6 +61,7 @@ export function planFiles(
     jobs,
     setups,
     tools,
+    submodules = null,
     keys,
     keyless = null,
     pin,
@@ -71,7 +74,7 @@ export function planFiles(
   return [
     {
       path: WORKFLOW,
-      text: withPrefix(fillWorkflow(main, { inputs, keys, keyless, setups, tools, pin }), {
+      text: withPrefix(fillWorkflow(main, { inputs, keys, keyless, setups, tools, submodules, pin }), {
         ...config,
         ...inputs,
       }),
@@ -134,13 +137,14 @@ export function compareFile(
 
 export const UNPINNED = '@<sha> # v1'
 const STEP = /^ {6}- (?:id: \w+\n {8})?uses: ralph\/action@.*\n(?: {8}.*\n)*/gm
+const CHECKOUT = /^ {6}- uses: actions\/checkout@.*\n {8}with:\n {10}persist-credentials: .*\n/gm
 const KEY = /^( +)ANTHROPIC_API_KEY: .*\n/gm
 /** The step in which agent or gates run: it has settings, or a key, or is the job of the gates at `separate-job`. */
 const RUNS_CODE = /^ {10}(?:agent|command: gate|ANTHROPIC_API_KEY)\b/m
 
 export function fillWorkflow(
   template: string,
-  { inputs, keys, keyless = null, setups, tools, pin }: WorkflowValues,
+  { inputs, keys, keyless = null, setups, tools, submodules = null, pin }: WorkflowValues,
 ): string {
   const setup = [...tools.map(toolStep), ...setups.map((line) => `      - run: ${line}\n`)].join('')
   return withPermission(template, keyless)
@@ -152,6 +156,9 @@ export function fillWorkflow(
         .join(''),
     )
     .replace(/^ {8}env:\n(?! {10})/gm, '')
+    .replace(CHECKOUT, (step) =>
+      submodules === null ? step : `${step}          submodules: ${submodules}\n`,
+    )
     .replaceAll(UNPINNED, pin === null ? UNPINNED : `@${pin} # v1`)
 }
 

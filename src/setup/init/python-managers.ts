@@ -98,11 +98,14 @@ export const PYTHON_MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pdm' | 'pipenv'
     const newer = installWords.includes('--group') ? ` && ${pip} --upgrade pip` : ''
     const install = (words: readonly string[]) =>
       `${make}${newer} && ${pip} ${words.map(shellWord).join(' ')}`
-    const itself = installWords.filter((word, at) => word !== '-e' && installWords[at - 1] !== '-e')
+    const unbuilt = installWords.filter((word, at) => word !== '-e' && installWords[at - 1] !== '-e')
+    // CI may install only what the tests need, by tox or nox; some projects cannot be built, and their tests run from the tree.
+    const instead = [pipWords(folder, project, tools, []), unbuilt].filter(
+      (words) => words.length > 0 && words.join('\0') !== installWords.join('\0'),
+    )
     return {
       prepare: install(installWords),
-      // Some projects cannot be built, and their tests run from the tree.
-      instead: itself.length > 0 && itself.length < installWords.length ? [install(itself)] : [],
+      instead: distinct(instead.map(install)),
       run: run('.venv/bin/python'),
     }
   },
@@ -138,8 +141,13 @@ const groupsOf = (sources: readonly Source[]) =>
   distinct(sources.flatMap(({ groups }) => groups)).filter((one) => NAME.test(one))
 
 /** The project's own lists that its tests and tools need, the one of the test runner, and the tools that none of them has. */
-function neededSources(folder: Folder, { sources }: PythonProject, tools: readonly Tool[]) {
-  const isFile = ({ kind, name }: Source) => kind === 'file' && REQUIREMENTS.includes(name)
+function neededSources(
+  folder: Folder,
+  { sources }: PythonProject,
+  tools: readonly Tool[],
+  files: readonly string[] = REQUIREMENTS,
+) {
+  const isFile = ({ kind, name }: Source) => kind === 'file' && files.includes(name)
   const chosen = new Set(sources.filter(isFile))
   const unlisted: string[] = []
   const runner = testSource(sources, tools.includes('pytest') ? 'pytest' : 'unittest')
@@ -153,9 +161,14 @@ function neededSources(folder: Folder, { sources }: PythonProject, tools: readon
   return { sources: [...chosen], runner, loose: unlisted }
 }
 
-/** What pip is to install: the project's own lists, the project, and tools that none of the lists has. */
-function pipWords(folder: Folder, project: PythonProject, tools: readonly Tool[]): string[] {
-  const { sources, loose } = neededSources(folder, project, tools)
+/** What pip is to install: the project's own lists, the project, and tools that none of the lists has. `files`: lists for any purpose. */
+function pipWords(
+  folder: Folder,
+  project: PythonProject,
+  tools: readonly Tool[],
+  files: readonly string[] = REQUIREMENTS,
+): string[] {
+  const { sources, loose } = neededSources(folder, project, tools, files)
   const isPackage = 'project' in project.toml || 'build-system' in project.toml || folder.has('setup.py')
   const extras = extrasOf(sources)
   const itself = `.${extras.length > 0 ? `[${extras.join(',')}]` : ''}`

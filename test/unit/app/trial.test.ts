@@ -1,6 +1,7 @@
 // Commands that are tried once: what a missing program looks like by way of each runner, and what only sounds like one.
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -77,4 +78,45 @@ test('output of a failed test is not read as a missing program', async () => {
       'green: exit 0',
     ],
   )
+})
+
+test('the copy has the submodules that are checked out, at the commit that the project records', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ralph-trial-'))
+  const git = (cwd: string, ...args: string[]) =>
+    execFileSync(
+      'git',
+      ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'protocol.file.allow=always', ...args],
+      {
+        cwd: join(folder, cwd),
+        stdio: 'pipe',
+      },
+    )
+  try {
+    for (const name of ['data', 'top']) {
+      await mkdir(join(folder, name))
+      git(name, 'init', '-q', '-b', 'main')
+      await writeFile(join(folder, name, 'file.txt'), `of ${name}\n`)
+      git(name, 'add', '.')
+      git(name, 'commit', '-qm', 'first')
+    }
+    git('top', 'submodule', '--quiet', 'add', join(folder, 'data'), 'test/data')
+    git('top', 'submodule', '--quiet', 'add', join(folder, 'data'), 'test/absent')
+    git('top', 'commit', '-qm', 'submodules')
+    git('top', 'submodule', '--quiet', 'deinit', '--force', 'test/absent')
+    await using trial = await openTrial({
+      top: join(folder, 'top'),
+      workingDirectory: '.',
+      isRepository: true,
+      env: { PATH: process.env.PATH ?? '' },
+      gateEnv: [],
+      signal: new AbortController().signal,
+    })
+    const read = await trial.run(
+      'lint',
+      'grep -qx "of data" test/data/file.txt && [ ! -e test/absent/file.txt ]',
+    )
+    assert.equal(read.state, 'green', read.output)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 })

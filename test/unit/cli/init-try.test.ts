@@ -132,3 +132,73 @@ test('init warns about a project whose gates run no test', async () => {
   await using tested = await openProject({ ...files, 'test_calc.py': 'def test_a():\n    pass\n' })
   assert.doesNotMatch(tested.init('--yes').out, /no gate runs tests/)
 })
+
+/** Puts an npm into the project's PATH that does what these lines of a shell say. */
+async function withNpm(project: Project, ...lines: string[]): Promise<void> {
+  await project.write({ '.git/bin/npm': `#!/bin/sh\n${lines.join('\n')}\n` })
+  execFileSync('chmod', ['+x', `${project.folder}/.git/bin/npm`])
+  execFileSync('git', ['init', '-q'], { cwd: project.folder })
+}
+
+test('each of several projects is prepared by another command of its manager if the first fails', async () => {
+  const files = (path: string) => ({
+    [`${path}/package.json`]: JSON.stringify({
+      name: path,
+      scripts: { test: 'true' },
+      dependencies: { x: '1' },
+    }),
+    [`${path}/package-lock.json`]: '{}',
+  })
+  await using project = await openProject({ ...files('api'), ...files('web') })
+  await withNpm(project, 'case "$1 $PWD" in "ci "*/web) exit 1 ;; esac')
+  project.ralph('init', '--yes', ...PIN)
+  const { prepare, gates } = parse(await project.read('ralph.config.yml'))
+  assert.equal(prepare, '(cd api && npm ci) && (cd web && npm install --no-package-lock)')
+  assert.deepEqual(Object.keys(gates), ['api-test', 'web-test'])
+})
+
+test('if prepare fails, gates that pass without it are written, and prepare is not', async () => {
+  const files = {
+    'package.json': JSON.stringify({
+      name: 'x',
+      scripts: { lint: 'x', test: 'x' },
+      devDependencies: { x: '1' },
+    }),
+    'package-lock.json': '{}',
+  }
+  const install = 'case $1 in ci|install) touch installed; exit 1 ;; esac'
+  await using project = await openProject(files)
+  await withNpm(
+    project,
+    install,
+    '[ "$1" != test ] || echo "# pass 3"',
+    '[ "$1" != run ] || [ -e installed ]',
+  )
+  const { out } = project.ralph('init', '--yes', ...PIN)
+  assert.match(
+    out.replace(/\s+/g, ' '),
+    /warning: `npm ci` failed here \(exit 1\), so there is no `prepare`, and the gates that need it are left out/,
+  )
+  const config = parse(await project.read('ralph.config.yml'))
+  assert.deepEqual([config.prepare, config.gates], [undefined, { test: 'npm test' }])
+
+  await using untested = await openProject(files)
+  await withNpm(untested, install, '[ "$1" != test ]')
+  assert.match(untested.ralph('init', '--yes', ...PIN).out, /prepare exit 1 here, so no gate was tried/)
+  assert.equal(parse(await untested.read('ralph.config.yml')).prepare, 'npm ci')
+})
+
+test('test files that cannot be loaded are left out by the runner, and named', async () => {
+  await using project = await openProject(pack({ test: 'vitest run' }))
+  await withNpm(
+    project,
+    'case "$*" in *--exclude=test/tax.test.js*) echo " Tests  8 passed (8)"; exit 0 ;; esac',
+    'echo " RUN  v3.2.7 /shop"; echo " FAIL  test/tax.test.js [ test/tax.test.js ]"; echo " Tests  8 passed (8)"; exit 1',
+  )
+  const screen = project.ralph('init', '--yes', ...PIN).out.replace(/\s+/g, ' ')
+  assert.match(
+    screen,
+    /1 test file is red before any change, and gate test does not run it: test\/tax\.test\.js\. Fix it, then write `test: npm test`/,
+  )
+  assert.deepEqual(await gatesIn(project), { test: 'npm test -- --exclude=test/tax.test.js' })
+})

@@ -25,6 +25,8 @@ describe('names of failed tests', () => {
       2,
     ],
     ['jest-snapshot', ['test/page.test.js: keeps its look'], 1],
+    ['mocha-diff', ['cart > lists the order', 'cart > ships abroad'], 2],
+    ['node-tap', ['lists what was ordered'], 1],
   ]
   for (const [file, names, counted] of RECORDED)
     test(file, () => {
@@ -82,6 +84,15 @@ describe('on the base', () => {
     assert.equal(result.ok, true)
     assert.deepEqual(result.knownRed, { ended: 'exit 1', tests: [A, B] })
     assert.match(result.remarks?.[0] ?? '', /^2 tests fail on the base .*t\/a\.py::one, t\/a\.py::two/)
+  })
+
+  test('a run in which every test fails keeps its count, unless its runner names only failed tests', async () => {
+    const all = await judge({ output: pytest([A, B], 0) }, { of: 'baseline' })
+    assert.deepEqual(all.tests, { passed: 0, failed: 2, skipped: 0 })
+    const go = '--- FAIL: TestTax (0.00s)\nFAIL\nFAIL\texample.com/shop\t0.01s\nFAIL'
+    assert.equal((await judge({ output: go }, { of: 'baseline' })).tests, undefined)
+    const verbose = await judge({ output: `=== RUN   TestTax\n${go}` }, { of: 'baseline' })
+    assert.deepEqual(verbose.tests, { passed: 0, failed: 1, skipped: 0 })
   })
 
   test('only if the settings say so', async () => {

@@ -80,6 +80,20 @@ test('init: test dependencies are installed from where the project lists them', 
   assert.equal(prepare({ 'setup.py': '', 'setup.cfg': old }), `${MAKE} && ${PIP} -e '.[testing]'`)
 })
 
+test('init: if a list for any purpose cannot be installed, what the tests need is', () => {
+  const { prepare, prepareInstead } = found({
+    ...PYTEST,
+    'pyproject.toml': PROJECT,
+    'requirements.txt': 'sphinx\nplots\n',
+    'tox.ini': '[testenv]\ndeps =\n    pytest\n    pytest-cov\ncommands = pytest\n',
+  })
+  assert.equal(prepare, `${MAKE} && ${PIP} -r requirements.txt pytest pytest-cov -e .`)
+  assert.deepEqual(prepareInstead, [
+    `${MAKE} && ${PIP} pytest pytest-cov -e .`,
+    `${MAKE} && ${PIP} -r requirements.txt pytest pytest-cov`,
+  ])
+})
+
 test("init: a linter has the project's pinned version, without text that a shell or workflow would evaluate", () => {
   const hooks =
     'repos:\n  - repo: https://example.com/ruff\n    rev: v0.4.2\n    hooks: [{ id: ruff }, { id: ruff-format }]\n  - repo: x\n    rev: main\n    hooks: [{ id: mypy }]\n'

@@ -235,6 +235,38 @@ test("init puts the tools' set-up step before agent and gates only, never where 
   }
 })
 
+test('the workflow checks out submodules as CI does, and init names those that are missing here', async () => {
+  const ci = (submodules: string) =>
+    `on: pull_request\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v7\n${submodules}      - run: npm test\n`
+  const files = (submodules: string, more: Record<string, string> = {}) => ({
+    'package.json': '{"scripts":{"test":"node --test"}}',
+    '.github/workflows/ci.yml': ci(submodules),
+    '.gitmodules': '[submodule "data"]\n\tpath = test/data\n\turl = https://example.com/data\n',
+    ...more,
+  })
+  const found = (all: Record<string, string>) =>
+    detect({ paths: Object.keys(all), text: (path) => all[path] ?? '' })
+  const taken = found(files('        with:\n          submodules: recursive\n'))
+  assert.equal(taken.submodules, 'recursive')
+  assert.match(
+    taken.notes.join(),
+    /the submodule is not checked out here.*test\/data.*git submodule update --init/,
+  )
+  const left = found(files('', { 'test/data/a.json': '{}' }))
+  assert.equal(left.submodules, null)
+  assert.doesNotMatch(left.notes.join(), /submodule/)
+
+  for (const name of ['ralph.yml', 'ralph-separate.yml']) {
+    const values = { inputs: {}, keys: ['K'], setups: [], tools: [], pin: null }
+    const { jobs } = parse(fillWorkflow(await example(name), { ...values, submodules: 'recursive' }))
+    type Step = { uses?: string; with?: Record<string, unknown> }
+    const steps = Object.values<{ steps: Step[] }>(jobs).flatMap((job) => job.steps)
+    const checkouts = steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'))
+    assert.ok(checkouts.length > 0)
+    for (const { with: inputs } of checkouts) assert.equal(inputs?.submodules, 'recursive', name)
+  }
+})
+
 test('the issue form as GitHub renders it: its label starts a plan, its first field names the feature', async () => {
   const { labels, body } = parse(await example('ISSUE_TEMPLATE/ralph.yml'))
   assert.deepEqual(labels, [PLAN_LABEL])
