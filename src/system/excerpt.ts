@@ -51,6 +51,8 @@ const KINDS: readonly (readonly [worth: number, pattern: RegExp])[] = [
   ],
   // Where Python stopped parsing: such an error has no traceback frame.
   [9, /^\s*File ".*", line \d+$/],
+  // Two values that should be equal, both on one line.
+  [9, /^\s*(?:[-\d'"`[{(]|(?:true|false|null|undefined|None|nil|NaN)\b).{0,200}\s(?:!==?|≠)\s\S/],
   // The difference between actual and expected.
   [
     8,

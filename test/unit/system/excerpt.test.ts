@@ -516,6 +516,23 @@ test('a short excerpt has the most telling lines, in order', () => {
   assert.deepEqual(importantLines('\n \n', 3), [])
 })
 
+test('three lines of a failed assertion show both values', () => {
+  const output = `✖ ten percent off from 40 (1.2ms)
+  AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:
+
+  40 !== 45
+
+      at TestContext.<anonymous> (/repo/cart.test.js:3:46) {
+    generatedMessage: true,
+    code: 'ERR_ASSERTION',
+    actual: 40,
+    expected: 45,
+    operator: 'strictEqual'
+  }
+`
+  assert.ok(importantLines(output, 3).includes('40 !== 45'))
+})
+
 test('the excerpt cuts no surrogate pair and no joined emoji', () => {
   for (const part of ['\u{1f468}\u200d', '\u2764\ufe0f', '\u{1f3f4}']) {
     for (let bound = 300; bound < 420; bound += 1) {
