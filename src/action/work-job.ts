@@ -345,8 +345,8 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
   // A cancelled job may have no time to write the report: the outputs are set first.
   if (signal.aborted) setOutputs(outputsOf(state, conclusion.outcome, summaryPath))
   const reportPath = await writeReport(workspace, state, (places) => reporter.view(state, places))
-  const attestationPath = await writeAttestation(workspace, state, settings)
-  setOutputs(outputsOf(state, conclusion.outcome, reportPath ?? summaryPath, attestationPath))
+  const attestation = await writeAttestation(workspace, state, settings)
+  setOutputs(outputsOf(state, conclusion.outcome, reportPath ?? summaryPath, attestation))
   return { state, conclusion }
 }
 
@@ -412,21 +412,30 @@ async function writeReport(
   }
 }
 
-/** Writes what the run attests about its newest commit, next to the report. */
+/**
+ * Writes what the run attests about its newest commit, next to the report. `subject` is the commit as git stores it: anyone who has
+ * the commit can make this file again, and so find the attestation.
+ */
 async function writeAttestation(
   { clone, objects, redactor }: Workspace,
   state: State,
   { gates }: Settings,
-): Promise<string | null> {
+): Promise<{ path: string; subject: string } | null> {
   try {
     const { attestationOf } = await import(/* webpackChunkName: "report" */ '../report/attestation.ts')
     const tree = (await objects.root(state.green)) ?? ''
     const digest = (text: string) => createHash('sha256').update(text).digest('hex')
     const attested = mapTexts(attestationOf(state, { tree, gates, digest }), redactor.redact)
-    const path = join(clone.gitDir, 'ralph', 'report', `${state.feature}.attestation.json`)
+    const commit = await objects.contents(state.green)
+    if (commit === null) throw new Error(`commit ${state.green} is missing`)
+    const [path, subject] = ['attestation.json', 'commit'].map((end) =>
+      join(clone.gitDir, 'ralph', 'report', `${state.feature}.${end}`),
+    ) as [string, string]
     await clearPathTo(clone.gitDir, path)
+    await clearPathTo(clone.gitDir, subject)
     await replaceFile(path, `${JSON.stringify(attested, null, 2)}\n`)
-    return path
+    await replaceFile(subject, commit)
+    return { path, subject }
   } catch (error) {
     core.warning(`the attestation could not be written: ${redactor.redact(messageOf(error))}`)
     return null

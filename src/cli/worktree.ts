@@ -3,7 +3,6 @@ import { basename, dirname, join, relative } from 'node:path'
 import { execute, GitError, gitEnv } from '../git/git-process.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { UserError } from '../system/errors.ts'
-import { isFolder } from '../system/files.ts'
 import { shellWord } from '../system/shell-word.ts'
 import type { CommandResult, Context } from './command-context.ts'
 import { openFeature } from './local-feature.ts'
@@ -16,14 +15,20 @@ export async function worktree(context: Context): Promise<CommandResult> {
   const { workTree } = local.workspace.clone
   const path = join(dirname(workTree), `${basename(workTree)}-${feature}`)
   const shown = shellWord(relative(directory, path))
-  if (await isFolder(path)) print(`${shown} is there already`)
+  const inCheckout = { directory: workTree, env: gitEnv(env) }
+  if ((await workTreesOf(inCheckout)).includes(path)) print(`${shown} is there already`)
   else {
-    await addWorkTree(path, base.sha, { directory: workTree, env: gitEnv(env) })
+    await addWorkTree(path, base.sha, inCheckout)
     print(`created ${shown} at ${base.branch} (${base.sha.slice(0, 7)})`)
   }
   print(`Next: cd ${shown} && ralph run ${feature} --base-branch ${shellWord(base.branch)}`)
   print(`After the merge: git worktree remove ${shown}`)
   return { code: 0, outputs: outputsOf(null, null, null), more: { path } }
+}
+
+async function workTreesOf(options: Parameters<typeof execute>[1]): Promise<string[]> {
+  const { stdout } = await execute(['worktree', 'list', '--porcelain', '-z'], options)
+  return stdout.split('\0').flatMap((line) => (line.startsWith('worktree ') ? [line.slice(9)] : []))
 }
 
 /** With the person's own configuration, as the checkout has its files. */

@@ -81,12 +81,17 @@ export function attestationOf(state: State, { tree, gates, digest }: Attestation
 
 export type Comparison = { kind: 'same'; attestation: Attestation } | { kind: 'other'; why: string }
 
-/** Compares a file with the checked-out commit. The file may be the predicate, or an in-toto statement that holds it. */
+/**
+ * Compares a file with the checked-out commit. The file may be the predicate, an in-toto statement that holds it, or the statements that
+ * `gh attestation verify --format json` prints: of these, one has to match.
+ */
 export function compareAttestation(text: string, head: { commit: string; tree: string }): Comparison {
-  const attestation = readAttestation(text)
-  if (attestation === null) return { kind: 'other', why: 'the file is not an attestation of Ralph' }
-  const { gitCommit, gitTree } = attestation.commit
-  if (gitCommit === head.commit && gitTree === head.tree) return { kind: 'same', attestation }
+  const read = readAttestations(text)
+  const isSame = ({ commit }: Attestation) => commit.gitCommit === head.commit && commit.gitTree === head.tree
+  const attestation = read.findLast(isSame) ?? read.at(-1)
+  if (attestation === undefined) return { kind: 'other', why: 'the file is not an attestation of Ralph' }
+  if (isSame(attestation)) return { kind: 'same', attestation }
+  const { gitCommit } = attestation.commit
   const short = (id: string) => id.replace(/[^0-9a-f]/g, '').slice(0, 12)
   if (gitCommit !== head.commit)
     return {
@@ -96,16 +101,23 @@ export function compareAttestation(text: string, head: { commit: string; tree: s
   return { kind: 'other', why: 'the attestation names another tree for this commit' }
 }
 
-function readAttestation(text: string): Attestation | null {
+const Statement = z.object({ predicate: Attestation })
+const Verified = z.object({ verificationResult: z.object({ statement: Statement }) })
+
+function readAttestations(text: string): Attestation[] {
   let json: unknown
   try {
     json = JSON.parse(text)
   } catch {
-    return null
+    return []
   }
-  const Statement = z.object({ predicate: Attestation })
-  const statement = z.safeParse(Statement, json)
-  if (statement.success) return statement.data.predicate
-  const predicate = z.safeParse(Attestation, json)
-  return predicate.success ? predicate.data : null
+  return (Array.isArray(json) ? json : [json]).flatMap((one) => {
+    const verified = z.safeParse(Verified, one)
+    const statement = z.safeParse(
+      Statement,
+      verified.success ? verified.data.verificationResult.statement : one,
+    )
+    const predicate = z.safeParse(Attestation, statement.success ? statement.data.predicate : one)
+    return predicate.success ? [predicate.data] : []
+  })
 }

@@ -223,7 +223,10 @@ function whenStuck(reader: Reader): Sentence {
   const all = others.length === 0 ? sentence`` : sentence` (all of them: ${typed(reader, 'retry all')})`
   const retry = typed(reader, `retry ${first} -- <hint>`)
   const skip = typed(reader, `skip ${first}`)
-  return askToContinue(reader, sentence`Give a hint with ${retry}${all}, or leave it out with ${skip}`)
+  const request = sentence`Give a hint with ${retry}${all}, or leave it out with ${skip}`
+  // On GitHub the summary shows what failed.
+  if (reader.surface !== 'cli') return askToContinue(reader, request)
+  return sentence`See what failed with ${typed(reader, `why ${first}`)}. ${askToContinue(reader, request)}`
 }
 
 function whenQuestionsOpen({ state, surface }: Reader): Sentence {

@@ -32,7 +32,7 @@ export function outputsOf(
   state: State | null,
   outcome: Outcome | null,
   reportPath: string | null,
-  attestationPath: string | null = null,
+  attestation: { path: string; subject: string } | null = null,
 ) {
   const stories = state === null ? null : counts(state.prd)
   const run = state?.prd.run
@@ -50,6 +50,7 @@ export function outputsOf(
     costUsd: Math.round((state === null ? 0 : runUsage(state).costUsd) * 1e6) / 1e6,
     nextRunId: next?.kind === 'started' ? next.runId : null,
     reportPath,
-    attestationPath,
+    attestationPath: attestation?.path ?? null,
+    attestationSubject: attestation?.subject ?? null,
   }
 }

@@ -84,9 +84,15 @@ test('a chain of three jobs completes six stories, one of which fails its gate o
 
   await t.test('the outputs have the outcome and the figures of the run', async () => {
     const [pull] = await github.pulls()
-    const { 'report-path': report, 'attestation-path': attestation, ...outputs } = outputsOf(site.last())
+    const {
+      'report-path': report,
+      'attestation-path': attestation,
+      'attestation-subject': subject,
+      ...outputs
+    } = outputsOf(site.last())
     assert.match(report ?? '', /\.git\/ralph\/report\/sample\.html$/)
     assert.match(attestation ?? '', /\.git\/ralph\/report\/sample\.attestation\.json$/)
+    assert.match(subject ?? '', /\.git\/ralph\/report\/sample\.commit$/)
     assert.deepEqual(outputs, {
       outcome: 'complete',
       feature: 'sample',
@@ -133,6 +139,23 @@ test('a chain of three jobs completes six stories, one of which fails its gate o
       /<bdi>Complete: 6 of 6 stories pass/,
     )
   })
+
+  await t.test(
+    'the last job attests the newest commit of the branch, which is its signed subject',
+    async () => {
+      const uploads = [...github.world.results.artifacts.values()]
+      const files = unzipSync(uploads.at(-1) ?? new Uint8Array())
+      const { commit, outcome } = JSON.parse(
+        Buffer.from(files['report/sample.attestation.json'] ?? []).toString(),
+      )
+      assert.deepEqual(
+        [commit.gitCommit, outcome],
+        [await github.bare.run(['rev-parse', 'ralph/sample']), 'complete'],
+      )
+      const subject = Buffer.from(files['report/sample.commit'] ?? []).toString()
+      assert.equal(subject.trimEnd(), await github.bare.run(['cat-file', 'commit', 'ralph/sample']))
+    },
+  )
 
   await t.test(
     'each story is one commit with its trailers, state commits change no code, and gates are green at each commit',

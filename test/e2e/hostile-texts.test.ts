@@ -248,7 +248,7 @@ test('a job with hostile text in stories, agent output and file names: texts on 
   assert.equal(outputsOf(run)['stories-blocked'], '1')
 
   const names =
-    'ref commit outcome feature branch pull-request-number pull-request-url iterations stories-total stories-passed stories-blocked cost-usd next-run-id report-path attestation-path'
+    'ref commit outcome feature branch pull-request-number pull-request-url iterations stories-total stories-passed stories-blocked cost-usd next-run-id report-path attestation-path attestation-subject'
   assert.ok(runner.runs.some((one) => annotationsOf(one, 'notice').length > 0))
   for (const one of runner.runs) {
     // Of what nobody sees a job tells where it stood, without the texts themselves.

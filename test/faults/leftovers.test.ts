@@ -42,6 +42,7 @@ setsid sleep 600 </dev/null >/dev/null 2>&1 &
 printf '%s' '${RENEWED}' >"$HOME/.codex/auth.json"
 mkdir -p src cache && echo "good $RALPH_STORY_ID" >"src/$RALPH_STORY_ID.txt" && echo x >cache/ignored
 touch "$TMPDIR/of-a-session"
+echo "$RALPH_PROMPT_FILE" >>'${folder}/prompts'
 ${hold('a session')}
 says '<ralph>DONE</ralph>'
 `
@@ -147,6 +148,8 @@ for (const mode of MODES)
     writeFileSync(join(undisturbed.folder, 'moment'), '')
     const whole = await undisturbed.start([...FLAGS, ...mode.flags]).ended
     assert.equal(whole.code, 0, whole.err)
+    const prompts = readFileSync(join(undisturbed.folder, 'prompts'), 'utf8').trim().split('\n')
+    assert.ok(new Set(prompts).size >= mode.sessions, 'sessions side by side have prompts of their own')
     const usual = leftOf(undisturbed)
     const nothing = {
       workTrees: 1,

@@ -43,7 +43,8 @@ export async function runGatesAsItWas(
   const runOn = async ({ commit, paths }: EarlierTree) => {
     const again = { ...run, commit, only, further: 'checks' as const, what: `${run.what}-as-it-was` }
     const all = await runFurther(again, place, signal)
-    const results = all.filter((one) => !isRedWithoutTests(one, baseline))
+    const beforeOf = new Map(only.map((name) => [furtherName(name, 'checks'), baseline[name]]))
+    const results = all.filter((one) => !isRedWithoutTests(one, beforeOf.get(one.name)))
     return { results: results.map((one) => withPaths(withSkips(one, first), paths)), paths }
   }
   try {
@@ -98,9 +99,7 @@ function saysSomething(
 }
 
 /** A gate that ran no test at the base, and runs none with the checks as they were. It does not compile there, as before. */
-function isRedWithoutTests({ name, ok, tests }: GateResult, baseline: GateRun['baseline']): boolean {
-  const isSame = (one: string) => furtherName(one, 'checks') === name
-  const [, before] = Object.entries(baseline).find(([one]) => isSame(one)) ?? []
+function isRedWithoutTests({ ok, tests }: GateResult, before: GateBaseline | undefined): boolean {
   return !ok && before?.red === true && testsRun(before.tests) + testsRun(tests) === 0
 }
 

@@ -1,7 +1,8 @@
 // `ralph worktree`: the printed commands work as they are typed, and no branch is left over.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { rm } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { openClone } from '../../fakes/clone.ts'
 import { COMPILED, MAIN } from './place.ts'
@@ -42,6 +43,16 @@ test('worktree makes a work tree at the base, on no branch, and prints commands 
   } finally {
     await rm(path, { recursive: true, force: true })
   }
+})
+
+test('a folder with the name of the work tree is not taken for it', async () => {
+  await using clone = await openClone(MAIN, FILES, COMPILED)
+  const path = `${clone.repository}-billing`
+  await mkdir(path)
+  await writeFile(join(path, 'mine.txt'), 'mine')
+  const { code, err, out } = await clone.start(['worktree', 'billing']).ended
+  assert.equal(code, 64, out)
+  assert.match(err, /git made no work tree: fatal: '\S+-billing' already exists/)
 })
 
 test('worktree for a feature that is not there is one error with those that are', async () => {

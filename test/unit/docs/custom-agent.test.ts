@@ -208,26 +208,3 @@ test('every variable in docs/custom-agent.md is set as documented', async () => 
   const alone = ['RALPH_STORY_ID', 'RALPH_ATTEMPT']
   assert.deepEqual(await names(), new Set([...named].filter((name) => !alone.includes(name ?? ''))))
 })
-
-test('sessions that run side by side have prompts of their own, which go with them', async () => {
-  const state = ['US-001', 'US-002'].reduce(
-    (before, storyId, at) =>
-      reduce(
-        before,
-        { at: NOW, kind: 'reserved', storyId, worker: `${at + 1}` },
-        limitsWith({ maxParallel: 2 }),
-      ),
-    stateOf(stories('US-001', 'US-002')),
-  )
-  const seen = join(folder, 'prompt-seen')
-  const command = `cp "$RALPH_PROMPT_FILE" "${seen}-$RALPH_STORY_ID"; echo "$RALPH_PROMPT_FILE" >>"${seen}"`
-  const { signal } = new AbortController()
-  for (const attempt of Object.values(state.attempts))
-    if (attempt.phase === 'reserved')
-      await sessions(command).work(state, attempt, { ...BOUNDS, conflict: null }, signal)
-  const files = (await readFile(seen, 'utf8')).trim().split('\n')
-  assert.equal(new Set(files).size, 2, files.join(' '))
-  for (const id of ['US-001', 'US-002'])
-    assert.match(await readFile(`${seen}-${id}`, 'utf8'), new RegExp(`${id} works`))
-  for (const file of files) await assert.rejects(readFile(file), /ENOENT/)
-})

@@ -27,6 +27,14 @@ test('the attestation names commit, tree, gates, people and agents, and is read 
   assert.deepEqual(compareAttestation(text, HEAD), { kind: 'same', attestation: made })
   const statement = JSON.stringify({ _type: 'https://in-toto.io/Statement/v1', predicate: made })
   assert.equal(compareAttestation(statement, HEAD).kind, 'same')
+  const other = attested({ green: 'c'.repeat(40) })
+  for (const list of [
+    [made, other],
+    [other, made],
+  ]) {
+    const verified = list.map((predicate) => ({ verificationResult: { statement: { predicate } } }))
+    assert.equal(compareAttestation(JSON.stringify(verified), HEAD).kind, 'same', 'what gh prints')
+  }
 })
 
 test('an attestation for another commit or tree is refused, with both commits', () => {

@@ -29,7 +29,7 @@ isolation network network-allow max-parallel candidates
 `
 const contractInputs = contract.trim().split(/\s+/)
 const contractOutputs =
-  'outcome feature branch pull-request-number pull-request-url iterations stories-total stories-passed stories-blocked cost-usd next-run-id report-path attestation-path'.split(
+  'outcome feature branch pull-request-number pull-request-url iterations stories-total stories-passed stories-blocked cost-usd next-run-id report-path attestation-path attestation-subject'.split(
     ' ',
   )
 const action = parse(readFileSync(new URL('../../../action.yml', import.meta.url), 'utf8'))
