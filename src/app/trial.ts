@@ -25,6 +25,8 @@ export type Trial = {
   ms: number
   /** The line of its output that says best what failed, redacted; empty if the command is green. */
   line: string
+  /** The program that is not on this machine, if that is what failed and its name is known. */
+  program: string | null
   /** How many tests it says that it ran; null if it says nothing of tests. */
   tests: TestCounts | null
   /** What makes a green test run print that number; null if it does, or if no tests are expected. */
@@ -104,7 +106,20 @@ export async function openTrial(options: TrialOptions): Promise<TrialRunner> {
           ? missingCount({ name, run: command })
           : null
       const failures = namedFailures({ ended, output: text, tests })
-      return { name, run: command, state, ended, ms, line, tests, countAdvice, failures, output: text }
+      const program = isProgramNamed ? missing : null
+      return {
+        name,
+        run: command,
+        state,
+        ended,
+        ms,
+        line,
+        program,
+        tests,
+        countAdvice,
+        failures,
+        output: text,
+      }
     },
     [Symbol.asyncDispose]: remove,
   }

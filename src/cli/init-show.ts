@@ -13,6 +13,7 @@ import { wrap } from '../report/terminal/width.ts'
 import { toKebabCase } from '../settings/setting.ts'
 import type { FoundFacts, ResolvedAnswers } from '../setup/init/answers.ts'
 import { type FileChange, ISSUE_FORM, RESUME, toYaml, UNPINNED } from '../setup/init/init-files.ts'
+import { installLine } from '../setup/init/install-lines.ts'
 import { describeProduct } from '../setup/init/product-here.ts'
 import { shellWord } from '../system/shell-word.ts'
 import { summaryLines } from './init-summary.ts'
@@ -315,6 +316,7 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
       ),
     ],
     ...(tried.standIns ?? []).map(missingOwn),
+    ...missingPrograms(tried.leftOut),
     [
       isByHand,
       `a step of the workflow that installs ${agent}`,
@@ -328,6 +330,28 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
     [note !== null, "the project's actionlint does not know `queue` (warning above)", note ?? ''],
     [tried.warnings.length > 0, 'a fix for the gates (warnings above)', ...tried.warnings],
   ]
+}
+
+/** Programs of gates that are left out, each with what installs it. */
+function missingPrograms(leftOut: readonly Trial[]): Missing[] {
+  const programs = [...new Set(leftOut.flatMap(({ program }) => program ?? []))]
+  return programs.map((program) => {
+    const gates = leftOut.filter((one) => one.program === program).map(({ name }) => name)
+    const [gate, are] = gates.length === 1 ? ['gate', 'is'] : ['gates', 'are']
+    const install = installLine(program)
+    const how = install === null ? `Install ${program}` : `Run \`${install}\``
+    return [
+      true,
+      terminalText(
+        `${program}, for ${gate} ${gates.join(', ')}${install === null ? '' : `: ${install}`}`,
+        200,
+      ),
+      terminalText(
+        `${gate} ${gates.join(', ')} ${are} left out, because ${program} is not on this machine. ${how}, then add the lines below`,
+        600,
+      ),
+    ]
+  })
 }
 
 /** The project's own command for a gate, in whose place another one is written. */

@@ -60,13 +60,21 @@ export function detect(tree: FileTree): DetectedProject {
   const projects = supported.slice(0, MAX_PROJECTS)
   const proposals = projects.map(({ proposal }) => proposal)
   const ci = readCi(folderOf(tree, ''))
-  const owners = projects.map(({ path, owns }) => ({ path, owns }))
+  const owners = projects.map(({ path, owns, proposal: { gates } }) => ({
+    path,
+    owns,
+    gates: Object.values(gates),
+  }))
   const { names, guesses, ...own } = gatesOf(projects)
-  const { notProposed, ...joined } = withCi(own, ci.checks, owners, tree.paths, guesses)
+  const { notProposed, proposedChecks, ...joined } = withCi(own, ci.checks, owners, tree.paths, guesses)
   const prepares = projects.flatMap(({ path, proposal }, at) => {
     const isPart = projects.length > 1
-    const run = inFolder(path, proposal.prepare ?? null, isPart)
-    const instead = (proposal.prepareInstead ?? []).flatMap((line) => inFolder(path, line, isPart) ?? [])
+    const { prepare = null, prepareWith, prepareInstead = [] } = proposal
+    const words = proposedChecks.filter(({ folder }) => folder === path).flatMap(({ installs }) => installs)
+    const more = words.length === 0 ? null : (prepareWith?.(words) ?? null)
+    const run = inFolder(path, more ?? prepare, isPart)
+    const others = [...(more === null || prepare === null ? [] : [prepare]), ...prepareInstead]
+    const instead = others.flatMap((line) => inFolder(path, line, isPart) ?? [])
     return run === null ? [] : [{ run, instead, gates: names[at] ?? [] }]
   })
   const setups = distinct(proposals.flatMap(({ setup }) => setup ?? []))

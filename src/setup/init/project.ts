@@ -23,6 +23,8 @@ export type Proposal = {
   manager?: string
   /** Installs what the gates need. */
   prepare?: string | null
+  /** `prepare` that also installs what these words for pip name, for checks of CI; left out if its manager cannot. */
+  prepareWith?: (words: readonly string[]) => string
   /** Other ways of its manager, tried in this order if `prepare` fails. */
   prepareInstead?: readonly string[]
   /** A line of a workflow's step that installs what a hosted runner does not have (https://github.com/actions/runner-images). */

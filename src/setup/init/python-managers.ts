@@ -4,7 +4,7 @@ import { shellWord } from '../../system/shell-word.ts'
 import type { Folder } from './project.ts'
 import { type PythonProject, type Source, testSource, toolSource } from './python-needs.ts'
 import type { Tool } from './python-tools.ts'
-import { findPin } from './stated.ts'
+import { findPin, hookPackages } from './stated.ts'
 
 export const REQUIREMENTS = [
   'requirements.txt',
@@ -20,6 +20,8 @@ type PythonManager = (
   tools: readonly Tool[],
 ) => {
   prepare: string | null
+  /** `prepare` that also installs what these words for pip name. */
+  prepareWith?(words: readonly string[]): string
   /** Tried if `prepare` fails. */
   instead?: readonly string[]
   run(tool: string, line: string): string | null
@@ -38,7 +40,8 @@ export const PYTHON_MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pdm' | 'pipenv'
       if (tool === 'python' || isInstalled(tool)) return ''
       const words = tool === 'pytest' ? withWords(runner?.installs ?? []) : ''
       const isBrought = words !== '' && runner?.lists.includes(tool) === true
-      return isBrought ? words : `${words} --with ${tool}${findPin(folder, tool)}`
+      const more = hookPackages(folder, tool).map((name) => ` --with ${shellWord(name)}`)
+      return isBrought ? words : `${words} --with ${tool}${findPin(folder, tool)}${more.join('')}`
     }
     const sync = (...words: string[]) => ['uv sync', ...words].join(' ')
     const wanted = [
@@ -50,6 +53,7 @@ export const PYTHON_MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pdm' | 'pipenv'
     const instead = [sync('--frozen', ...wanted), sync(...wanted), sync()].filter((one) => one !== prepare)
     return {
       prepare,
+      prepareWith: (words) => `${prepare} && uv pip install ${words.map(shellWord).join(' ')}`,
       instead: [...new Set(instead)],
       run: (tool, line) => `uv run${installedWith(tool)} ${line}`,
     }
@@ -105,6 +109,7 @@ export const PYTHON_MANAGERS: Readonly<Record<'uv' | 'poetry' | 'pdm' | 'pipenv'
     )
     return {
       prepare: install(installWords),
+      prepareWith: (words) => install(withoutRepeats([...installWords, ...words])),
       instead: distinct(instead.map(install)),
       run: run('.venv/bin/python'),
     }
@@ -156,7 +161,8 @@ function neededSources(
     if ([...chosen].some(({ lists }) => lists.includes(tool))) continue
     const source = toolSource(sources, tool)
     if (source !== null) chosen.add(source)
-    if (source === null || !source.lists.includes(tool)) unlisted.push(tool + findPin(folder, tool))
+    if (source === null || !source.lists.includes(tool))
+      unlisted.push(tool + findPin(folder, tool), ...hookPackages(folder, tool))
   }
   return { sources: [...chosen], runner, loose: unlisted }
 }
@@ -183,12 +189,14 @@ function pipWords(
 /** A requirements file may be named by several lists; its option goes with it. */
 function withoutRepeats(words: readonly string[]): string[] {
   const pairs = words.flatMap((word, at) => {
-    if (/^-[rc]$/.test(word)) return []
-    const option = /^-[rc]$/.test(words[at - 1] ?? '') ? `${words[at - 1]}\0` : ''
+    if (OPTION.test(word)) return []
+    const option = OPTION.test(words[at - 1] ?? '') ? `${words[at - 1]}\0` : ''
     return [`${option}${word}`]
   })
   return distinct(pairs).flatMap((pair) => pair.split('\0'))
 }
+
+const OPTION = /^(?:-[rce]|--group)$/
 
 function distinct(words: readonly string[]): string[] {
   return [...new Set(words)]

@@ -23,7 +23,7 @@ export const python: Ecosystem = {
     const has = (tool: Tool) => isUsed(tool, folder, project, stated)
     const tools = TOOLS.filter((tool) => has(tool) && !REPLACED_BY[tool]?.some(has))
     const manager = managerOf(folder, project)
-    const { prepare, instead = [], run } = PYTHON_MANAGERS[manager](folder, project, tools)
+    const { prepare, prepareWith, instead = [], run } = PYTHON_MANAGERS[manager](folder, project, tools)
     const gate = (tool: Tool, line: string, defaultArgs = ''): string | null => {
       if (!tools.includes(tool)) return null
       return run(tool, `${line} ${statedArguments(stated, line)[0] ?? defaultArgs}`.trim())
@@ -45,6 +45,7 @@ export const python: Ecosystem = {
       language: 'Python',
       manager,
       prepare,
+      ...(prepareWith === undefined ? {} : { prepareWith }),
       prepareInstead: instead,
       setup: manager === 'pip' ? null : `pipx install ${manager}`,
       gates: gatesFrom({

@@ -2,6 +2,7 @@
 // needs a shell to be understood is left.
 import { asObject, asObjects, asString } from '../../engine/model/json.ts'
 import { yamlObject } from '../yaml-object.ts'
+import { isPackage } from './ci/pip-installs.ts'
 import type { Folder } from './project.ts'
 import { linesOf } from './targets/target.ts'
 import { findTargets } from './targets/target-sources.ts'
@@ -48,11 +49,19 @@ export function statedArguments(commands: readonly string[], tool: string): stri
   return [...new Set(found)]
 }
 
-/** The version of a tool that uv.lock has, or pre-commit runs, as `==1.2.3` for pip; '' if neither has one. */
+/** The version of a tool that uv.lock has, pre-commit runs or CI installs, as `==1.2.3` for pip; '' if none has one. */
 export function findPin(folder: Folder, tool: string): string {
   const [, locked] =
     new RegExp(`^name = "${tool}"\nversion = "([\\w.]+)"$`, 'm').exec(folder.text('uv.lock')) ?? []
-  return locked === undefined ? pinnedByPreCommit(folder, tool) : `==${locked}`
+  if (locked !== undefined) return `==${locked}`
+  return pinnedByPreCommit(folder, tool) || pinnedByCi(folder, tool)
+}
+
+/** The version that a line of CI names: `pip install ruff==0.4.1`, `uvx ruff@0.4.1`, `pipx run 'black==24.1'`. */
+function pinnedByCi(folder: Folder, tool: string): string {
+  const pin = new RegExp(`(?:^|[\\s"'])${tool}(?:==|@)(\\d+(?:\\.\\d+)*)(?=$|[\\s"'])`)
+  const [version] = workflowLines(folder).flatMap((line) => pin.exec(line)?.[1] ?? [])
+  return version === undefined ? '' : `==${version}`
 }
 
 /** What hooks of pre-commit run, by their ids. */
@@ -78,6 +87,14 @@ function pinnedByPreCommit(folder: Folder, tool: string): string {
   const named = repos.find(({ hooks }) => asObjects(hooks).some(({ id }) => isOf(tool, id)))
   const [, version] = /^v?(\d+(?:\.\d+)+)$/.exec(asString(named?.rev) ?? '') ?? []
   return version === undefined ? '' : `==${version}`
+}
+
+/** The packages that pre-commit installs next to a tool, such as stubs for mypy (https://pre-commit.com/#config-additional_dependencies). */
+export function hookPackages(folder: Folder, tool: string): string[] {
+  const repos = asObjects(yamlObject(folder.text('.pre-commit-config.yaml'))?.repos)
+  const hook = repos.flatMap(({ hooks }) => asObjects(hooks)).find(({ id }) => isOf(tool, id))
+  const listed = hook?.additional_dependencies
+  return Array.isArray(listed) ? listed.map((one) => String(one).replaceAll(' ', '')).filter(isPackage) : []
 }
 
 /** Hooks are named as their tool, or by what it does: `ruff`, `ruff-check`. */

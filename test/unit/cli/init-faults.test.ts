@@ -138,7 +138,7 @@ test('init tries the other projects of a repository when one of them cannot be p
     'tools/package.json': JSON.stringify({
       name: 'y',
       scripts: { test: 'true' },
-      dependencies: { z: 'file:../gone' },
+      dependencies: { z: 'file:../gone.tgz' },
     }),
     'tools/package-lock.json': '{ broken',
   })

@@ -118,6 +118,10 @@ test('init leaves out a gate whose program is missing, names it, and tries the o
   )
   assert.match(out, /^ {2}red +typecheck: make typecheck/m)
   assert.match(out, /^ {2}lint: needs no-such-linter, which is not on this machine$/m)
+  assert.match(
+    out.replace(/\s+/g, ' '),
+    /warning: gate lint is left out, because no-such-linter is not on this machine\. Install no-such-linter, then add the lines below/,
+  )
   assert.match(out, /^ {2}missing +test: npm test \(.*\) needs no-such-runner/m)
   assert.doesNotMatch(out, /could not be judged/)
   assert.deepEqual(await gatesIn(project), { test: 'npm run unit' })
@@ -201,4 +205,15 @@ test('test files that cannot be loaded are left out by the runner, and named', a
     /1 test file is red before any change, and gate test does not run it: test\/tax\.test\.js\. Fix it, then write `test: npm test`/,
   )
   assert.deepEqual(await gatesIn(project), { test: 'npm test -- --exclude=test/tax.test.js' })
+})
+
+test('a program that is missing is listed with the command that installs it', async () => {
+  const make = 'lint:\n\tgolangci-lint run\nformat-check:\n\tgolangci-lint fmt --diff\n'
+  await using project = await openProject({ ...pack({ test: 'echo ran' }), Makefile: make })
+  execFileSync('git', ['init', '-q'], { cwd: project.folder })
+  const out = project.ralph('init', '--yes', ...PIN).out.replace(/\s+/g, ' ')
+  const install = 'go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest'
+  assert.ok(out.includes(`golangci-lint, for gates format, lint: ${install}`), out)
+  assert.ok(out.includes(`Run \`${install}\`, then add the lines below`), out)
+  assert.deepEqual(await gatesIn(project), { test: 'npm test' })
 })

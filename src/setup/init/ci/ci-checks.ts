@@ -10,6 +10,7 @@ import {
   targetOf,
   withoutStarters,
 } from './command-kind.ts'
+import { pipInstalls } from './pip-installs.ts'
 import { commandsIn } from './script-lines.ts'
 import { type CiJob, type CiService, type CiStep, pullRequestJobs } from './workflow-jobs.ts'
 
@@ -21,6 +22,8 @@ export type CiCheck = {
   /** Of the step, for people. */
   step: string
   job: string
+  /** Words for pip: what its job installed before. */
+  installs: readonly string[]
 }
 
 export type CiFacts = {
@@ -47,14 +50,24 @@ export function readCi(folder: Folder): CiFacts {
 
 function readJob({ name, steps, services }: CiJob, facts: CiFacts): void {
   const found = steps.flatMap((step) => commandsOf(step, facts))
+  const installs = found.flatMap(({ run }) => run.split(' && ').flatMap(pipInstalls))
   const checks = found.flatMap(({ kind, run, folder, step }): CiCheck[] => {
     if (kind === 'skip' || kind === 'prepare' || run.length > MAX_LENGTH) return []
-    return [{ kind, run: asGate(run), folder, step, job: name }]
+    return [{ kind, run: asGate(run), folder, step, job: name, installs }]
   })
+  // A script next to a comment on the pull request makes the comment.
+  const isOnlyOfScripts = checks.every(({ kind }) => kind === 'other')
+  if (isOnlyOfScripts && steps.some(comments)) return
   if (!checks.some(({ kind, run }) => kind !== 'other' || targetOf(run) !== '')) return
   facts.checks.push(...checks)
   facts.services.push(...services)
   facts.uses.push(...steps.flatMap((step) => (step.kind === 'uses' ? [step] : [])))
+}
+
+/** Whether a step writes a comment or a review, by an action for it or through GitHub's API. */
+function comments(step: CiStep): boolean {
+  if (step.kind === 'run') return /\bgh (?:pr|issue) (?:comment|review)\b/.test(step.script ?? '')
+  return /comment/i.test(step.uses) || /\.create(?:Comment|Review)\b/.test(step.inputs.script ?? '')
 }
 
 type Found = { kind: CommandKind; run: string; folder: string; step: string }

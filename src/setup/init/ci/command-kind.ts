@@ -11,7 +11,7 @@ const STARTERS = [
   /^set -[eux]+;? ?/,
   /^(?:export )?[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|[^\s;&|]*) (?:&& )?/,
   /^(?:env|time|exec|xvfb-run(?: -a)?|nice) /,
-  /^(?:uv|poetry|pdm|pipenv|hatch|rye) run (?:-{1,2}[\w-]+(?:=\S+| (?!-)\S+)? )*?(?=[\w./])/,
+  /^(?:uv|poetry|pipenv) run (?:-{1,2}[\w-]+(?:=\S+| (?!-)\S+)? )*?(?=[\w./])/,
   /^(?:uvx|pipx run|uv tool run|npx|bunx|pnpm (?:exec|dlx)|yarn (?:exec|dlx)|npm exec|bundle exec|composer exec|dotnet tool run|mise exec --|mise x --) (?:--?[\w-]+(?:=\S+| \S+)? )*?(?=[\w./@])/,
   /^(?:\S*\/)?python[\d.]*(?: -[WXI] ?\S*)* -m /,
   /^coverage run (?:-\S+ )*-m /,
@@ -27,8 +27,16 @@ export function withoutStarters(run: string): string {
     for (const starter of STARTERS) text = text.replace(starter, '')
     if (text === before) break
   }
-  return text
+  const [, started = ''] = SCRIPT_OR_PROGRAM.exec(text) ?? []
+  const program = started === '' ? '' : withoutStarters(started)
+  return TOOLS.some(([kind, tool]) => kind !== 'skip' && tool.test(program)) ? program : text
 }
+
+/**
+ * hatch, PDM and rye run a script of the project or a program. hatch takes a selection of environments before it, or its environment as
+ * `test:pytest` (https://hatch.pypa.io/latest/environment/#selection).
+ */
+const SCRIPT_OR_PROGRAM = /^(?:hatch(?: (?:-e|--env)[ =]\S+)?|pdm|rye) run (?:[+-]\S+ )*(?:[\w.-]+:)?(\S.*)$/
 
 /** The first row that matches counts. */
 const TOOLS: readonly (readonly [CommandKind, RegExp])[] = [
@@ -65,11 +73,11 @@ const TOOLS: readonly (readonly [CommandKind, RegExp])[] = [
   ['vet', /^go vet\b/],
   [
     'lint',
-    /^(?:eslint|ruff|flake8|pylint|pydocstyle|pycodestyle|pyflakes|golangci-lint|staticcheck|revive|cargo clippy|rubocop|standardrb|reek|mix (?:credo|sobelow)|phpcs|phpmd|ecs|rector|markdownlint(?:-cli2?)?|mdl|remark|yamllint|actionlint|shellcheck|hadolint|typos|codespell|cspell|biome|xo|standard|oxlint|stylelint|jshint|pre-commit|prek|lefthook|checkstyle|ktlint|detekt|swiftlint|clang-tidy|cppcheck|vale|vulture|knip|publint|commitlint|taplo|ansible-lint|dart analyze|deno lint|interrogate|deptry|check-manifest|reuse|djlint|sqlfluff|tflint|buf lint|luacheck|ameba|selene|editorconfig-checker|ec)\b|\b(?:checkstyle|ktlint|detekt|pmd|spotbugs)\w*:?check\b|\bsetup\.py check\b/,
+    /^(?:eslint|hatch (?:fmt|check)|ruff|flake8|pylint|pydocstyle|pycodestyle|pyflakes|golangci-lint|staticcheck|revive|cargo clippy|rubocop|standardrb|reek|mix (?:credo|sobelow)|phpcs|phpmd|ecs|rector|markdownlint(?:-cli2?)?|mdl|remark|yamllint|actionlint|shellcheck|hadolint|typos|codespell|cspell|biome|xo|standard|oxlint|stylelint|jshint|pre-commit|prek|lefthook|checkstyle|ktlint|detekt|swiftlint|clang-tidy|cppcheck|vale|vulture|knip|publint|commitlint|taplo|ansible-lint|dart analyze|deno lint|interrogate|deptry|check-manifest|reuse|djlint|sqlfluff|tflint|buf lint|luacheck|ameba|selene|editorconfig-checker|ec)\b|\b(?:checkstyle|ktlint|detekt|pmd|spotbugs)\w*:?check\b|\bsetup\.py check\b/,
   ],
   [
     'test',
-    /^(?:pytest|py\.test|unittest|tox|nox|jest|vitest|mocha|ava|tap|tape|borp|uvu|jasmine|karma|cypress|playwright|node (?:--\S+ )*--test|node \S*test\S*|go test|gotestsum|ginkgo|cargo (?:test|nextest|t)|rspec|rake(?: (?:test|spec)\S*)?$|rails test|m|minitest|cucumber|phpunit|pest|paratest|behat|codecept|mix (?:test|coveralls)|ctest|dotnet test|swift test|xcodebuild test|trial|bats|busted|zig (?:build )?test|deno test|bun test|wasm-pack test|meson test|ninja test|stack test|cabal test|sbt (?:\S+ )*test|lein test|dart test|flutter test|crystal spec|nimble test|opam exec|manage\.py test|doctest|stestr|behave|green|ward|slipcover|prove|newman|hurl)\b|\bmanage\.py test\b|^\S*mvnw?\b(?!.*\b(?:compile|deploy|site)\b)|^\S*gradlew?\b.*\b(?:\w*[tT]est\w*|check|build)\b/,
+    /^(?:pytest|py\.test|hatch test|unittest|tox|nox|jest|vitest|mocha|ava|tap|tape|borp|uvu|jasmine|karma|cypress|playwright|node (?:--\S+ )*--test|node \S*test\S*|go test|gotestsum|ginkgo|cargo (?:test|nextest|t)|rspec|rake(?: (?:test|spec)\S*)?$|rails test|m|minitest|cucumber|phpunit|pest|paratest|behat|codecept|mix (?:test|coveralls)|ctest|dotnet test|swift test|xcodebuild test|trial|bats|busted|zig (?:build )?test|deno test|bun test|wasm-pack test|meson test|ninja test|stack test|cabal test|sbt (?:\S+ )*test|lein test|dart test|flutter test|crystal spec|nimble test|opam exec|manage\.py test|doctest|stestr|behave|green|ward|slipcover|prove|newman|hurl)\b|\bmanage\.py test\b|^\S*mvnw?\b(?!.*\b(?:compile|deploy|site)\b)|^\S*gradlew?\b.*\b(?:\w*[tT]est\w*|check|build)\b/,
   ],
   [
     'docs',
@@ -104,7 +112,7 @@ const NAMES: readonly (readonly [CommandKind, RegExp])[] = [
 
 const NAMED = [
   /^(?:npm|pnpm|yarn|bun)(?: (?:--?[\w-]+(?:=\S+)?|-w \S+))* (?:run(?:-script)? )?(?:-\S+ )*([\w:./@-]+)/,
-  /^(?:make|gmake|just|task|composer(?: run(?:-script)?)?|poe|invoke|inv|mise run|doit|thor|hatch run|pdm run|rake|mage|earthly|moon run|nps)(?: -\S+)* ([\w:./@+-]+)/,
+  /^(?:make|gmake|just|task|composer(?: run(?:-script)?)?|poe|invoke|inv|mise run|doit|thor|hatch(?: (?:-e|--env)[ =]\S+)? run|pdm run|rye run|rake|mage|earthly|moon run|nps)(?: [-+]\S+)* ([\w:./@][\w:./@+-]*)/,
   /^cargo (?:run (?:--?\S+ )*(?:-p|--package|--bin)[ =])?xtask (?:-- )?([\w-]+)/,
   /^(?:tox|nox)\b(?:.* -(?:e|s|f|-session|-env)[ =]?([\w,:./{}-]+))?/,
   /^(?:(?:ba|z)?sh |python3? |node |ruby |php |perl )?(?:\.\/)?((?:[\w.-]+\/)*[\w.-]*?[\w-]+(?:\.(?:sh|py|js|mjs|rb|php|pl|bash))?)(?:\s|$)/,
@@ -136,7 +144,7 @@ export function kindOf(run: string): CommandKind {
 function kindOfOne(run: string): CommandKind {
   const text = withoutStarters(run)
   const isScript =
-    /^(?:npm|pnpm|yarn|bun|make|gmake|just|task|composer|poe|tox|nox|rake|invoke|inv|doit|cargo xtask|cargo run .*xtask)\b/.test(
+    /^(?:npm|pnpm|yarn|bun|make|gmake|just|task|composer|poe|tox|nox|rake|invoke|inv|doit|hatch(?: (?:-e|--env)[ =]\S+)? run|pdm run|rye run|cargo xtask|cargo run .*xtask)\b/.test(
       text,
     )
   if (/bench|[ -]-?fuzz|nightly| -Z|\bmiri\b/.test(text) || FIXES.test(text)) return 'skip'
@@ -159,6 +167,8 @@ const WRITES: readonly (readonly [tool: RegExp, look: string])[] = [
   [/^(?:.* )?black(?!.*(?:--check|--diff))/, '--check'],
   [/^(?:.* )?isort(?!.*(?:--check|--diff|-c\b))/, '--check'],
   [/^cargo (?:\+\S+ )?fmt(?!.*--check)/, '--check'],
+  // https://hatch.pypa.io/latest/cli/reference/#hatch-fmt
+  [/^hatch fmt(?!.*--check)/, '--check'],
   [/^mix format(?!.*--check)/, '--check-formatted'],
 ]
 
@@ -168,7 +178,7 @@ export function asGate(run: string): string {
   if (look !== undefined) {
     return run.startsWith('cargo') && !run.includes(' -- ')
       ? `${run} ${look}`
-      : run.replace(/\b(format|black|isort)\b/, `$1 ${look}`)
+      : run.replace(/\b(format|black|isort|hatch fmt)\b/, `$1 ${look}`)
   }
   if (/^(?:\w+=\S+ )*go test\b/.test(run) && !/ -(?:v|json)\b/.test(run))
     return run.replace(/\bgo test\b/, 'go test -v')

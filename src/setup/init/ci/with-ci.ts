@@ -11,8 +11,8 @@ export type Proposed = {
   independent: string[]
 }
 
-/** A project of the repository. `owns`: commands that its own gates stand for. */
-export type Owner = { path: string; owns: RegExp | null }
+/** A project of the repository. `owns`: commands that its own gates stand for, if one of `gates` starts the same tool, or is a test. */
+export type Owner = { path: string; owns: RegExp | null; gates: readonly string[] }
 
 /** The maximum number of further gates of one kind, of scripts that may be checks, and of all gates. */
 const MAX_MORE = 2
@@ -25,19 +25,30 @@ export function withCi(
   owners: readonly Owner[],
   paths: readonly string[],
   guesses: readonly string[] = [],
-): Proposed & { notProposed: string[] } {
+): Proposed & { notProposed: string[]; proposedChecks: CiCheck[] } {
   const joined = new Joined(proposed)
   const notProposed: string[] = []
+  const proposedChecks: CiCheck[] = []
   for (const check of checks) {
     const isGenerated =
       (check.folder !== '' && !paths.some((path) => path.startsWith(`${check.folder}/`))) ||
       !hasScript(check, paths)
     const owner = owners.find(({ path }) => path === check.folder)
-    if (isGenerated || owner?.owns?.test(withoutStarters(check.run)) === true) continue
-    if (!joined.add(check)) notProposed.push(lineOf(check))
+    if (isGenerated || (owner !== undefined && isOwned(check, owner))) continue
+    if (joined.add(check)) proposedChecks.push(check)
+    else notProposed.push(lineOf(check))
   }
   if (checks.some(({ kind }) => kind === 'test')) joined.drop(guesses)
-  return { ...joined.result(), notProposed }
+  return { ...joined.result(), notProposed, proposedChecks }
+}
+
+/** Runs of tests and of hooks start other tools, which have their own gates. */
+function isOwned({ run, kind }: CiCheck, { owns, gates }: Owner): boolean {
+  if (owns?.test(withoutStarters(run)) !== true) return false
+  const startsOthers =
+    kind === 'test' ||
+    /^(?:tox|nox|pre-commit|prek|coverage|cmake|make|ctest|ninja|meson)\b/.test(withoutStarters(run))
+  return startsOthers || gates.some((gate) => firstWord(gate) === firstWord(run))
 }
 
 /** False if it starts a file that only a build makes. */

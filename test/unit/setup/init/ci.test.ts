@@ -35,6 +35,8 @@ test('a command is of a kind by the tool that it starts, or by the name of its s
       'make lint',
       'vendor/bin/phpcs',
       'composer cs',
+      'hatch run lint:all',
+      'hatch fmt --check',
     ],
     typecheck: [
       'npx tsc --noEmit',
@@ -42,6 +44,8 @@ test('a command is of a kind by the tool that it starts, or by the name of its s
       'vendor/bin/phpstan analyse',
       'pnpm test:types',
       'tox -e typing',
+      'hatch run types:check',
+      'hatch run +py=3.12 dev:mypy src',
     ],
     test: [
       'npm t',
@@ -53,6 +57,12 @@ test('a command is of a kind by the tool that it starts, or by the name of its s
       './gradlew check',
       'python -m pytest',
       'just test',
+      'hatch test --cover',
+      'hatch run test',
+      'hatch run dev:pytest -x',
+      'hatch -e dev run python -m pytest',
+      'pdm run test',
+      'pdm run pytest',
     ].slice(1),
     build: ['cargo check', 'cmake --build .', 'npm run build', 'dotnet build -c Release', 'go build ./...'],
     prepare: [
@@ -351,4 +361,65 @@ test('workflows and actions that call each other are read once on every way, and
   const files = { ...Object.fromEntries(many), 'loop/action.yaml': loop }
   const { checks } = readCi(folder(files))
   assert.deepEqual([...new Set(checks.map(({ run }) => run))].sort(), ['npm run lint', 'npm test'])
+})
+
+test('what CI installs with pip before a check is installed for its gate, and no linter of CI is lost to another one', () => {
+  const workflow = `on: pull_request
+jobs:
+  types:
+    steps:
+      - run: |
+          python -m pip install --upgrade pip
+          pip install -e . 'pyright==1.1.400' -r docs/requirements.txt --index-url https://example.com/simple
+      - run: pyright --verifytypes calc
+  package:
+    steps:
+      - run: pip install "build>=1" "$EXTRA"
+      - run: pip install build[uv]
+      - run: python -m build
+  test:
+    steps:
+      - run: pip install tox
+      - run: tox -e py
+`
+  const files = {
+    'pyproject.toml': '[project]\nname = "calc"\n[tool.mypy]\nfiles = ["calc"]\n',
+    'tests/test_calc.py': 'def test_a():\n    pass\n',
+    '.github/workflows/ci.yml': workflow,
+  }
+  const { gates, alternatives, prepare, prepareInstead } = detect(tree(files))
+  assert.deepEqual(gates, {
+    typecheck: 'pyright --verifytypes calc',
+    test: '.venv/bin/python -m pytest',
+    build: 'python -m build',
+  })
+  assert.deepEqual(alternatives.typecheck, ['.venv/bin/python -m mypy'])
+  const pip =
+    'python3 -m venv .venv && echo "*" > .venv/.gitignore && .venv/bin/python -m pip install --quiet'
+  const own = '-e . pytest mypy'
+  assert.equal(prepare, `${pip} ${own} pip pyright==1.1.400 -r docs/requirements.txt 'build[uv]'`)
+  assert.equal(prepareInstead[0], `${pip} ${own}`)
+
+  const uv = detect(tree({ ...files, 'uv.lock': '' }))
+  assert.match(
+    uv.prepare ?? '',
+    / && uv pip install pip pyright==1\.1\.400 -r docs\/requirements\.txt 'build\[uv\]'$/,
+  )
+})
+
+test('a script next to a comment on the pull request is not a check; tests next to one are', () => {
+  const job = (run: string, comment: string) => `  a:\n    steps:\n      - run: ${run}\n      - ${comment}\n`
+  const script =
+    '{ uses: actions/github-script@v9, with: { script: "github.rest.issues.createComment({})" } }'
+  for (const comment of [
+    script,
+    '{ uses: peter-evans/create-or-update-comment@v5 }',
+    '{ run: gh pr comment 7 }',
+  ]) {
+    assert.deepEqual(checksOf(job('./scripts/summary.sh', comment)), [])
+    assert.deepEqual(checksOf(job('npm test', comment)), ['test: npm test'])
+  }
+  assert.deepEqual(checksOf(job('./scripts/summary.sh', '{ uses: actions/checkout@v7 }')), [
+    'other: ./scripts/summary.sh',
+  ])
 })

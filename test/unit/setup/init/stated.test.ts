@@ -124,6 +124,37 @@ test("init: a linter has the project's pinned version, without text that a shell
   assert.equal(plugged.gates.test, 'uv run --with pytest-cov --with pytest pytest')
 })
 
+test('init: a tool of pre-commit has the packages that its hook installs with it', () => {
+  const hook = '{ id: mypy, additional_dependencies: [types-toml, "attrs>=23", "-r x.txt", "$(id)"] }'
+  const config = `repos:\n- repo: https://example.com/mirrors-mypy\n  rev: v1.10.0\n  hooks:\n  - ${hook}\n`
+  const files = { ...PYTEST, 'pyproject.toml': `${PROJECT}[tool.mypy]\n`, '.pre-commit-config.yaml': config }
+  assert.match(found(files).prepare ?? '', / mypy==1\.10\.0 types-toml 'attrs>=23'$/)
+  const typecheck = found({ ...files, 'uv.lock': '' }).gates.typecheck ?? ''
+  assert.match(typecheck, /^uv run --with mypy==1\.10\.0 --with types-toml --with 'attrs>=23' mypy /)
+})
+
+test('init: a linter has the version that a line of CI names', () => {
+  const prepareWith = (run: string) =>
+    found({
+      ...PYTEST,
+      'pyproject.toml': PROJECT,
+      'ruff.toml': '',
+      '.github/workflows/lint.yml': `on: push\njobs:\n  lint:\n    steps:\n      - run: ${run}\n`,
+    }).prepare
+  for (const run of [
+    "pip install mypy 'ruff==0.4.1'",
+    'uvx ruff@0.4.1 check',
+    'pipx run ruff==0.4.1 check .',
+  ])
+    assert.match(prepareWith(run) ?? '', / ruff==0\.4\.1(?: |$)/, run)
+  for (const run of [
+    'pip install ruff==$VERSION',
+    'pip install my-ruff==0.4.1',
+    'pip install ruff==0.4.1rc1x/..',
+  ])
+    assert.doesNotMatch(prepareWith(run) ?? '', / ruff==/, run)
+})
+
 test('init: the command of CI replaces a red test gate, and uv installs a tool that is not listed', () => {
   const workflow =
     'jobs:\n  a:\n    steps:\n      - uses: x\n      - run: |\n          # all\n          uv run --frozen pytest -q tests/unit\n'
