@@ -38,7 +38,7 @@ export async function completion({ args, print }: Context): Promise<CommandResul
 const FILES = new Set(['--from', '--output', '--config-file'])
 const FOLDERS = new Set(['--directory', '--working-directory'])
 
-export function completedCommands(): CompletedCommand[] {
+function completedCommands(): CompletedCommand[] {
   const commands = commandsOn('cli').map((listed) => ({
     names: listed.also === null ? [listed.name] : [listed.name, listed.also],
     meaning: listed.meaning.replaceAll('`', ''),

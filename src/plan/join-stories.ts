@@ -192,7 +192,7 @@ export function areAlike(a: string, b: string): boolean {
 }
 
 /** Whether two titles have most of their words in common, as "Undo + redo" and "Undo and redo" do. */
-export function areClose(a: string, b: string): boolean {
+function areClose(a: string, b: string): boolean {
   const [words, others] = [a, b].map(
     (title) =>
       new Set(

@@ -317,7 +317,7 @@ const NO_VERDICT = { kind: 'none' as const, message: 'the work job handed over n
 const NOTHING_HANDED = 'the gate job handed nothing over'
 
 /** Which of the results that were handed over count, in the order of the configured gates. A missing one is red, for the reason `why`. */
-export function acceptResults(
+function acceptResults(
   handed: readonly GateResult[],
   configured: readonly { name: string; when: readonly string[] | null; advisory: boolean }[],
   { of, tags, also = [] }: Asked,

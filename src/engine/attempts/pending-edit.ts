@@ -95,7 +95,7 @@ function droppedFrom(state: State, { green }: EventOf<'edited'>, stories: readon
 }
 
 /** Ralph's note on a story whose commits were reverted. */
-export const DROPPED = 'dropped: its commits were reverted'
+const DROPPED = 'dropped: its commits were reverted'
 
 /** After a correction that merged the base branch, the branch begins at the merged commit. */
 export function withMergedBase(state: State, storyId: string): State {

@@ -12,9 +12,9 @@ import { isHandled, kindOf } from './kinds.ts'
 /** How often one thread or one check is corrected before people are asked. */
 export const MAX_FOR_ONE = 3
 /** How many corrections a pull request gets if `max-corrections` says nothing else. */
-export const MAX_CORRECTIONS = 20
+const MAX_CORRECTIONS = 20
 
-export function isCorrection(story: Story): boolean {
+function isCorrection(story: Story): boolean {
   return story.corrects !== undefined
 }
 

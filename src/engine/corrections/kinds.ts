@@ -42,7 +42,7 @@ const OF_THREADS = {
 
 const REGRESSION = 'everything else works as before'
 
-export const CORRECTION_KINDS: { readonly [K in CorrectionSource['kind']]: CorrectionKind<K> } = {
+const CORRECTION_KINDS: { readonly [K in CorrectionSource['kind']]: CorrectionKind<K> } = {
   words: {
     unit: ['requested fix', 'requested fixes'],
     done: 'made',

@@ -17,7 +17,7 @@ type Printed =
   | { kind: 'broken'; text: string }
 
 /** What a run printed, by the number of the example. Lines of other programs are left out. */
-export function printedIn(output: string): Map<number, Printed> {
+function printedIn(output: string): Map<number, Printed> {
   const found = new Map<number, Printed>()
   for (const line of output.split('\n')) {
     const number = Number(/"example"\s*:\s*(\d{1,4})/.exec(line.slice(0, 200))?.[1] ?? Number.NaN)

@@ -46,7 +46,7 @@ export function guidanceText(items: readonly string[], bound: number): string {
 }
 
 /** The newest entries that fit, in their order. */
-export function newest(items: readonly string[], bound: number): string {
+function newest(items: readonly string[], bound: number): string {
   return itemsThatFit([...items].reverse(), bound)
     .reverse()
     .join('\n')
