@@ -197,6 +197,50 @@ test('in a wave the claim job answers a question, and workers make corrections',
   assert.match(threads[1]?.comments[1]?.body ?? '', /✅ Fixed in/)
 })
 
+test('in a wave two corrections that change the same lines land one after the other, and both are answered', async () => {
+  // The second one finds the list, and adds its name.
+  const adds = (name: string) => ({
+    shell: `if [ -e src/names.mjs ]; then sed -i "s/]/, '${name}']/" src/names.mjs; else echo "export const names = ['${name}']" >src/names.mjs; fi`,
+  })
+  await using site = await openSite({
+    parallel: true,
+    stories: STORIES,
+    script: {
+      'US-001': [goodTurn('one', 1)],
+      'US-002': [goodTurn('two', 2)],
+      'FIX-1': [adds('one')],
+      'FIX-2': [adds('two')],
+    },
+    inputs: { ...INPUTS, 'max-parallel': '2' },
+  })
+  await site.go()
+  const { number } = await site.pull()
+  const threads = site.github.review('bob', number, {
+    threads: [
+      { path: 'src/one.mjs', line: 1, body: 'List the name.' },
+      { path: 'src/two.mjs', line: 1, body: 'List the name.' },
+    ],
+  })
+  await site.runner.settled()
+  assert.deepEqual(site.github.violations, [], site.log())
+  assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
+  assert.match(
+    (await site.github.read('ralph/sample', 'src/names.mjs')) ?? '',
+    /^export const names = \['(?:one', 'two|two', 'one)'\]\n$/,
+    site.log(),
+  )
+  assert.match(site.log(), /attempt given back, not counted: .* change the same lines of src\/names\.mjs/)
+  for (const thread of threads) assert.match(thread.comments[1]?.body ?? '', /✅ Fixed in/)
+  const fixes = [
+    'log',
+    '--grep=Ralph-Fixes',
+    '--format=%(trailers:key=Ralph-Fixes,valueonly)',
+    'ralph/sample',
+  ]
+  const landed = (await site.github.bare.run(fixes)).split('\n').filter((line) => line !== '')
+  assert.deepEqual(landed.map((line) => line.split(' ')[0]).sort(), ['FIX-1', 'FIX-2'])
+})
+
 test('a suggestion is applied as it is, if its lines still are; those of strangers are not', async () => {
   await using site = await finished({ 'FIX-1': [{ say: 'It is applied.' }] })
   const { number } = await site.pull()
