@@ -5,6 +5,7 @@ import { context as runner } from '@actions/github'
 import { rememberGitProgram } from '../git/git-process.ts'
 import { type GitHub, httpStatusOf } from '../github/client.ts'
 import { findWorkflow } from '../github/dispatch.ts'
+import { runPage } from '../github/forges/forge.ts'
 import { gitAuth, type RepositoryAddress, runUrl } from '../github/repository-address.ts'
 import { actionInputs, hostEnvironment } from '../settings/environment.ts'
 import { resolveSettings, type Settings, type SettingsResult } from '../settings/read-settings.ts'
@@ -50,7 +51,7 @@ export async function actionContext(): Promise<ActionContext> {
   return {
     env,
     place,
-    run: { id, attempt: runner.runAttempt, url: runUrl(place, id) },
+    run: { id, attempt: runner.runAttempt, url: runUrl(place, runPage(env, id)) },
     job: runner.job,
     ref,
     // `owner/repo/.github/workflows/ralph.yml@refs/heads/main` names `ralph.yml`.
@@ -152,7 +153,7 @@ export function noWorkflowError(found: string): UserError {
 
 type NamesByApi = Pick<
   Settings,
-  'branchPrefix' | 'stateNamespace' | 'workflow' | 'reportAs' | 'reviews' | 'reviewsFrom'
+  'branchPrefix' | 'stateNamespace' | 'workflow' | 'reportAs' | 'reviews' | 'reviewsFrom' | 'commandsFrom'
 >
 
 /**
@@ -182,6 +183,7 @@ export async function readNamesByApi(context: ActionContext, { api, repo }: GitH
       reportAs: 'checks' as const,
       reviews: 'writers',
       reviewsFrom: [],
+      commandsFrom: [],
     }
     const where = `branches are looked for at ${defaults.branchPrefix} and the state at ${defaults.stateNamespace}`
     core.warning(`the configuration could not be read, so ${where}: ${messageOf(error)}`)

@@ -36,7 +36,9 @@ type EventOf<Kind> = Extract<RunEvent, { kind: Kind }>
 export type AnswerContext = { context: ActionContext; github: GitHub; conversation: Conversation }
 
 export function answerContextOf(context: ActionContext): AnswerContext {
-  const github = connect(context.place, tokenOf(context), core.warning)
+  const connected = connect(context.place, tokenOf(context), core.warning)
+  const commanders = async () => (await readNamesByApi(context, connected)).commandsFrom
+  const github = { ...connected, commanders }
   return { context, github, conversation: new Conversation(github) }
 }
 

@@ -1,5 +1,6 @@
 // The event that started this job, as typed data. Every field is checked, because the file may hold anything. Pure.
 import { asCount, asObject, asString, type Json } from '../engine/model/json.ts'
+import { accountType } from '../github/forges/account-type.ts'
 
 type Person = { login: string; type: string }
 
@@ -65,14 +66,15 @@ export function readEvent(name: string, payload: unknown): RunEvent {
         kind: 'comment',
         comment: { ...person(comment.user), id: asCount(comment.id), body: text(comment.body), edited },
         issue: asCount(issue.number),
-        onPull: issue.pull_request !== undefined,
+        // Gitea and Forgejo write null for an issue.
+        onPull: asObject(issue.pull_request) !== null,
         marked: text(issue.body).includes(PULL_MARKER) && isTrusted(issue),
       }
     }
     case 'issues': {
       const issue = record(event.issue)
       const isOurs = event.action === 'labeled' && record(event.label).name === PLAN_LABEL
-      if (!isOurs || issue.pull_request !== undefined) return foreign
+      if (!isOurs || asObject(issue.pull_request) !== null) return foreign
       return { kind: 'label', issue: asCount(issue.number), sender: person(event.sender) }
     }
     case 'check_run':
@@ -167,8 +169,8 @@ export function defaultBranchOf(payload: unknown): string | null {
 }
 
 function person(value: unknown): Person {
-  const { login, type } = record(value)
-  return { login: text(login), type: text(type) }
+  const account = record(value)
+  return { login: text(account.login), type: text(account.login) === '' ? '' : accountType(account) }
 }
 
 function record(value: unknown): Json {

@@ -116,7 +116,8 @@ export function work(
     warnOfParallel(context, settings, part)
     if (part === 'land') await refuseBlocked(checkInputs(context, opened, base.sha), checksOfPart('land'))
     const warn = (message: string) => core.warning(workspace.redactor.redact(message))
-    const github = connect(context.place, tokenOf(context), warn)
+    const connected = connect(context.place, tokenOf(context), warn)
+    const github = { ...connected, commanders: async () => settings.commandsFrom }
     if (settings.redispatch) await ensureWorkflow(context, github)
     const job = { context, workspace, settings, log, signal }
     return await withIsolation(job, (as) => {

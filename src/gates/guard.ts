@@ -152,11 +152,17 @@ function isGitName(folded: string): boolean {
 }
 
 const AGENT_SETTINGS = "an agent's own settings are changed by people only"
+const WORKFLOWS = 'workflows are changed by people only'
 const CODEOWNERS = 'CODEOWNERS is changed by people only'
+
+/** The folders of GitHub, Gitea and Forgejo. */
+const FORGE_FOLDERS: ReadonlySet<string> = new Set(['.github', '.gitea', '.forgejo'])
 
 /** Folded paths; every change of one of them, or of anything below, is refused. */
 const RESERVED_ROOTS: readonly (readonly [at: string, reason: string])[] = [
-  ['.github/workflows', 'workflows are changed by people only'],
+  ['.github/workflows', WORKFLOWS],
+  ['.gitea/workflows', WORKFLOWS],
+  ['.forgejo/workflows', WORKFLOWS],
   ['.github/actions', "the repository's own actions are changed by people only"],
   ['codeowners', CODEOWNERS],
   ['.github/codeowners', CODEOWNERS],
@@ -183,7 +189,7 @@ function reservedReason(
 ): string | null {
   for (const [at, reason] of RESERVED_ROOTS) if (isAtOrBelow(folded, at)) return reason
   // A file or link instead of the folder would remove everything in it, or lead to another folder.
-  if (folded === '.github') return '`.github` has to stay a folder'
+  if (FORGE_FOLDERS.has(folded)) return `\`${folded}\` has to stay a folder`
   // A change is never a folder, so a change at the path of a parent folder has replaced that folder.
   const isConfig = config !== null && (isAtOrBelow(folded, config) || isAtOrBelow(config, folded))
   if (isConfig || /^ralph\.config\.[^/]*(?:\/|$)/.test(folded))

@@ -3,27 +3,25 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod/mini'
 import { asObject } from '../engine/model/json.ts'
+import { forgeOf } from './forges/forge.ts'
 
 const SERVICE = '/twirp/github.actions.results.api.v1.ArtifactService'
 
 /** A job's access to the results service. It is never in the environment of an untrusted program. */
 export type Runtime = { token: string; url: string; run: string; job: string }
 
-/** Null if there is no such service: on GitHub Enterprise Server, and outside of a job. */
+/** Null if there is no such service: on GitHub Enterprise Server, Gitea and Forgejo, and outside of a job. */
 export function runtimeOf(env: Readonly<Record<string, string>>): Runtime | null {
-  const {
-    ACTIONS_RUNTIME_TOKEN: token = '',
-    ACTIONS_RESULTS_URL: url = '',
-    GITHUB_SERVER_URL: server = '',
-  } = env
-  if (!URL.canParse(url) || !hasResults(server)) return null
+  const { ACTIONS_RUNTIME_TOKEN: token = '', ACTIONS_RESULTS_URL: url = '' } = env
+  if (!URL.canParse(url) || !hasResults(env)) return null
   const [, run = '', job = ''] = /(?:^| )Actions\.Results:([^: ]+):([^: ]+)(?: |$)/.exec(scopeOf(token)) ?? []
   return run === '' ? null : { token, url, run, job }
 }
 
-/** Whether jobs of this server have the services of artifacts and caches. An empty name means github.com. */
-export function hasResults(server: string): boolean {
-  const address = server || 'https://github.com'
+/** Whether jobs of the environment's server have the services of artifacts and caches. Without a server, it is github.com. */
+export function hasResults(env: Readonly<Record<string, string | undefined>>): boolean {
+  if (!forgeOf(env.GITHUB_API_URL ?? '').hasArtifacts) return false
+  const address = env.GITHUB_SERVER_URL || 'https://github.com'
   const host = URL.canParse(address) ? new URL(address).hostname : ''
   return (
     host === 'github.com' || host.endsWith('.ghe.com') || host.endsWith('.localhost') || host === '127.0.0.1'

@@ -27,9 +27,8 @@ export function openCache(env: Readonly<Record<string, string | undefined>>): Fi
     ACTIONS_RESULTS_URL: base = '',
     ACTIONS_CACHE_SERVICE_V2: version = '',
     ACTIONS_CACHE_MODE: mode = '',
-    GITHUB_SERVER_URL: server = '',
   } = env
-  if (token === '' || version === '' || !URL.canParse(base) || !hasResults(server)) return null
+  if (token === '' || version === '' || !URL.canParse(base) || !hasResults(env)) return null
   if (mode === 'none') return null
   const call = async (method: string, body: object, signal: AbortSignal): Promise<unknown> => {
     const answer = await fetchOk(new URL(`${SERVICE}/${method}`, base), method, {

@@ -6,6 +6,7 @@ import { throttling } from '@octokit/plugin-throttling'
 import { RequestError } from '@octokit/request-error'
 import { Octokit } from '@octokit/rest'
 import Bottleneck from 'bottleneck/light.js'
+import { forgeOf } from './forges/forge.ts'
 import { fetchByProxy } from './proxy.ts'
 import type { RepositoryAddress } from './repository-address.ts'
 
@@ -21,6 +22,8 @@ export type GitHub = {
   /** The parameters that every request to the repository takes. */
   repo: { owner: string; repo: string }
   warn(message: string): void
+  /** `commands-from`: people who may give commands if the server does not tell Ralph who may write. */
+  commanders(): Promise<readonly string[]>
 }
 
 /** The time limit of one try. Up to three more tries follow, after 1, 4 and 9 s, or after the wait for a rate limit. */
@@ -53,10 +56,10 @@ export function connect(
     baseUrl: place.api,
     userAgent: 'ralph-action/1',
     ...(token === null ? {} : { auth: token }),
-    request: { fetch: withTimeout(tryMs, fetchByProxy(place.api)) },
+    request: { fetch: inGitHubsWords(place.api, withTimeout(tryMs, fetchByProxy(place.api))) },
     log: { debug() {}, info() {}, warn, error() {} },
     // 429 is left to the throttling plugin, which waits as long as the response asks.
-    retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 429, 451] },
+    retry: { doNotRetry: [400, 401, 403, 404, 409, 410, 422, 429, 451, 501] },
     throttle: {
       onRateLimit: shouldWait,
       onSecondaryRateLimit: shouldWait,
@@ -68,15 +71,31 @@ export function connect(
     // octokit passes the same object to all requests, and the retry plugin counts in it, so each call gets its own.
     request.request = { ...request.request, retryCount: 0 }
   })
-  return { api, place, repo: { owner: place.owner, repo: place.repo }, warn }
+  return { api, place, repo: { owner: place.owner, repo: place.repo }, warn, commanders: async () => [] }
+}
+
+/** The `fetch` for the server's kind: some servers take other requests and give other answers than GitHub. */
+function inGitHubsWords(api: string, ask: typeof fetch): typeof fetch {
+  return forgeOf(api).speak?.(ask, api) ?? ask
 }
 
 /** Limits each try, not the whole call: the wait for a rate limit may be longer than a try. */
 function withTimeout(tryMs: number, ask: typeof fetch): typeof fetch {
   return async (input, init) => {
     const signals = [AbortSignal.timeout(tryMs), init?.signal].filter((one) => one != null)
-    return addRateLimitHeaders(await ask(input, { ...init, signal: AbortSignal.any(signals) }))
+    return addRateLimitHeaders(withoutHtml(await ask(input, { ...init, signal: AbortSignal.any(signals) })))
   }
+}
+
+/** A page for people, of a proxy or of a login, instead of an answer of the API. With status 200 it would be taken for one. 501: asking again does not help. */
+function withoutHtml(response: Response): Response {
+  const { headers, status } = response
+  if (!/^text\/html\b/i.test(headers.get('content-type') ?? '')) return response
+  const message = `the server answered ${status} with a web page instead of JSON: check its address, and a proxy in between`
+  const kept = new Headers(headers)
+  for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) kept.delete(name)
+  kept.set('content-type', 'application/json; charset=utf-8')
+  return new Response(JSON.stringify({ message }), { status: response.ok ? 501 : status, headers: kept })
 }
 
 /**

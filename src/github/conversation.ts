@@ -6,7 +6,17 @@ import type { QueuePort } from '../engine/model/ports.ts'
 import type { State } from '../engine/model/state.ts'
 import { ineffectiveReason } from '../engine/planning/plan-events.ts'
 import { unchangedReply } from '../report/replies.ts'
-import { createOnce, type GitHub, githubMessage, httpStatusOf, NO_RETRIES, pagesOf } from './client.ts'
+import {
+  createOnce,
+  type GitHub,
+  githubMessage,
+  httpStatusOf,
+  isForbidden,
+  NO_RETRIES,
+  pagesOf,
+} from './client.ts'
+import { accountType } from './forges/account-type.ts'
+import { forgeOf, JOB_LOGINS } from './forges/forge.ts'
 
 /** The fields of a comment that are used. */
 export type Comment = {
@@ -19,7 +29,7 @@ export type Comment = {
   at: number
 }
 
-/** The author of comments that are written with the job's token. */
+/** The author of comments that are written with the job's token, if GitHub does not say. */
 const JOB_LOGIN = 'github-actions[bot]'
 
 export class Conversation implements QueuePort {
@@ -29,6 +39,7 @@ export class Conversation implements QueuePort {
   /** The etag of the last reading of comments; null if some of them are not handled yet. */
   #etag: string | null = null
   #self: string | null = null
+  #hasWarned = false
 
   constructor(github: GitHub) {
     this.#github = github
@@ -115,10 +126,27 @@ export class Conversation implements QueuePort {
       .catch((error: unknown) => {
         // 404: not a collaborator. Any other error is thrown, because a command must not be lost while GitHub is unavailable.
         if (httpStatusOf(error) === 404) return false
+        if (forgeOf(this.#github.place.api).permissionsFor === 'admins' && isForbidden(error))
+          return this.#isNamed(login)
         throw error
       })
     this.#permissions.set(login, isAllowed)
     return isAllowed
+  }
+
+  /** For a server that tells permissions to administrators only: whether the owner of the repository or the settings name a person. */
+  async #isNamed(login: string): Promise<boolean> {
+    const { place, warn, commanders } = this.#github
+    const name = login.toLowerCase()
+    if (name === place.owner.toLowerCase()) return true
+    const named = await commanders()
+    if (named.some((one) => one.toLowerCase() === name)) return true
+    if (!this.#hasWarned)
+      warn(
+        `this server tells only administrators who may write, so commands count from ${[place.owner, ...named].join(', ')} only: add others to commands-from`,
+      )
+    this.#hasWarned = true
+    return false
   }
 
   async newestComment(pull: number): Promise<number> {
@@ -151,7 +179,7 @@ export class Conversation implements QueuePort {
    */
   async #resolveButton(comment: Comment): Promise<Comment> {
     const [, login = '', body = ''] = PRESSED.exec(comment.body) ?? []
-    const isApp = comment.type === 'Bot' && comment.login !== JOB_LOGIN
+    const isApp = comment.type === 'Bot' && !JOB_LOGINS.has(comment.login)
     if (body === '' || !isApp || comment.edited || comment.login !== (await this.#login())) return comment
     return { ...comment, login, body, type: 'User' }
   }
@@ -167,7 +195,7 @@ export class Conversation implements QueuePort {
           id: Number(id),
           body: body ?? '',
           login: user?.login ?? 'ghost',
-          type: user?.type ?? '',
+          type: user === null ? '' : accountType(user),
           edited: updated_at !== created_at,
           // GitHub gives whole seconds: a comment counts as written at the end of its second.
           at: Date.parse(created_at) + 999,
@@ -253,9 +281,17 @@ export class Conversation implements QueuePort {
 
   /** The login that the token writes as: the job's own, an App's or a person's. */
   async #login(): Promise<string> {
-    this.#self ??= await this.#github.api.graphql<{ viewer: { login: string } }>('{ viewer { login } }').then(
+    const { api } = this.#github
+    this.#self ??= await api.graphql<{ viewer: { login: string } }>('{ viewer { login } }').then(
       ({ viewer }) => viewer.login,
-      () => JOB_LOGIN,
+      (error: unknown) =>
+        // A server without GraphQL.
+        httpStatusOf(error) !== 404
+          ? JOB_LOGIN
+          : api.rest.users.getAuthenticated().then(
+              ({ data }) => data.login,
+              () => JOB_LOGIN,
+            ),
     )
     return this.#self
   }

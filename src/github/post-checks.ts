@@ -149,9 +149,12 @@ export class Checks {
         await asCheck()
         return
       } catch (error) {
-        if (this.#hasPosted || !isForbidden(error)) throw error
+        const isMissing = httpStatusOf(error) === 404
+        if (this.#hasPosted || !(isMissing || isForbidden(error))) throw error
         this.#github.warn(
-          'checks are refused (permissions: checks: write is missing): statuses are tried instead',
+          isMissing
+            ? 'this server has no checks: statuses are posted instead (report-as: statuses says so from the start)'
+            : 'checks are refused (permissions: checks: write is missing): statuses are tried instead',
         )
         this.#mode = 'statuses'
       }

@@ -117,9 +117,19 @@ export async function findMerge(
 }
 
 /** Marks a draft as ready for review. */
-export async function makeReady({ api }: GitHub, pull: Pull): Promise<void> {
+export async function makeReady({ api, repo }: GitHub, pull: Pull): Promise<void> {
   const mutation = `mutation ($id: ID!) { markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } } }`
-  await api.graphql(mutation, { id: pull.nodeId })
+  try {
+    await api.graphql(mutation, { id: pull.nodeId })
+  } catch (error) {
+    // Without GraphQL: GitHub's REST API cannot do this, but that of Gitea and Forgejo can.
+    if (httpStatusOf(error) !== 404) throw error
+    await api.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', {
+      ...repo,
+      pull_number: pull.number,
+      draft: false,
+    })
+  }
 }
 
 export async function updatePull(

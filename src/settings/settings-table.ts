@@ -305,6 +305,11 @@ export const table = {
     'Bots, such as coderabbitai, whose review threads count like those of a person with write permission. One per line.',
     { default: [] },
   ),
+  commandsFrom: pull(
+    v.list(v.text),
+    'People who may give commands on a server that tells permissions to administrators only (Gitea, Forgejo). One login per line.',
+    { default: [], defaultText: 'the owner of the repository' },
+  ),
   checks: pull(
     v.choice(['report', 'wait', 'off']),
     'What Ralph does about red checks of the project. `report`: names them. `wait`: corrects them before the run is complete. `off`: nothing',

@@ -38,8 +38,10 @@ export type SiteOptions = {
   separate?: boolean
   /** The same of examples/ralph-parallel.yml; with `separate`, of examples/ralph-separate-parallel.yml. */
   parallel?: boolean
-  /** The last word on the workflow file. */
-  workflow?: (text: string) => string
+  /** The last word on the workflow file. `inputs`: those of the action. */
+  workflow?: (text: string, inputs: Record<string, string>) => string
+  /** Where the workflow is, if not at .github/workflows/ralph.yml. */
+  workflowPath?: string
   github?: Parameters<typeof startGitHub>[0]
   runner?: Partial<Parameters<typeof startRunner>[0]>
   /** Another runner of workflows than the stand-in's own. */
@@ -153,8 +155,9 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       ...(options.stories.length === 0
         ? {}
         : { '.ralph/2026-01-31-sample/prd.json': `${JSON.stringify(prd, null, 2)}\n` }),
-      '.github/workflows/ralph.yml': (options.workflow ?? ((text) => text))(
+      [options.workflowPath ?? '.github/workflows/ralph.yml']: (options.workflow ?? ((text) => text))(
         example === null ? await workflow(inputs) : await readFile(join(ROOT, 'examples', example), 'utf8'),
+        inputs,
       ),
       ...(example === null ? {} : { 'ralph.config.json': configOf(inputs) }),
       ...options.files,
@@ -245,6 +248,11 @@ export async function openSite(options: SiteOptions): Promise<Site> {
 /** The starter workflow of examples/, with the sample's inputs in the place of its own. */
 export async function workflow(inputs: Record<string, string>): Promise<string> {
   const text = await readFile(join(ROOT, 'examples', 'ralph.yml'), 'utf8')
+  return withInputs(text, inputs)
+}
+
+/** A workflow with these inputs of Ralph's first step, instead of its own. */
+export function withInputs(text: string, inputs: Record<string, string>): string {
   const lines = Object.entries(inputs).map(([name, value]) =>
     value.includes('\n')
       ? `          ${name}: |\n${value
@@ -253,8 +261,8 @@ export async function workflow(inputs: Record<string, string>): Promise<string> 
           .join('\n')}`
       : `          ${name}: ${JSON.stringify(value)}`,
   )
-  const own = /( {6}- uses: ralph\/action@<sha> # v1\n {8}with:\n)(?: {10}.*\n)+/
-  if (!own.test(text)) throw new Error('examples/ralph.yml has another shape than this test expects')
+  const own = /( {6}- uses: (?:https:\/\/github\.com\/)?ralph\/action@<sha> # v1\n {8}with:\n)(?: {10}.*\n)+/
+  if (!own.test(text)) throw new Error('the workflow has another shape than this test expects')
   return text.replace(own, (_whole, head: string) => `${head}${lines.join('\n')}\n`)
 }
 

@@ -4,10 +4,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { isOfCache } from './cache-entries.ts'
 import { type Fault, type Faults, isAnswer } from './faults.ts'
+import { FORGEJO, GITEA } from './forges/gitea.ts'
 import { gitHttp } from './git-http.ts'
 import { graphql } from './graphql.ts'
 import type { Identity, Json, SeenRequest } from './model.ts'
-import { answerProblems, match, type Operation, requestProblems } from './openapi.ts'
+import { type ContractName, contractOf, type Operation } from './openapi.ts'
 import { charge, rate, rateHeaders } from './rates.ts'
 import { actions } from './rest/actions.ts'
 import { type Answer, type Endpoints, may } from './rest/call.ts'
@@ -51,6 +52,13 @@ const endpoints: Endpoints = {
   },
 }
 
+/** By operation on GitHub; on the others by the template of the path, with the method if there are several. */
+const ENDPOINTS: Readonly<Record<ContractName, Endpoints>> = {
+  github: endpoints,
+  gitea: GITEA,
+  forgejo: FORGEJO,
+}
+
 /** Starts the server on a free port of the loopback interface. */
 export async function startGateway(world: World, faults: Faults): Promise<Server> {
   const server = createServer((request, response) => {
@@ -72,9 +80,9 @@ async function serve(
   const began = performance.now()
   const url = new URL(request.url ?? '/', world.url)
   const seen: SeenRequest = {
-    kind: kindOf(url.pathname),
+    kind: kindOf(world, url.pathname),
     method: request.method ?? 'GET',
-    path: url.pathname.replace(/^\/api\/v3(?=\/)/, ''),
+    path: pathOf(world, url.pathname),
     query: url.search.slice(1),
     status: 0,
     operation: null,
@@ -138,10 +146,15 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
 }
 
 const gitPath = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
-function kindOf(path: string): SeenRequest['kind'] {
+function kindOf({ dialect }: World, path: string): SeenRequest['kind'] {
   if (gitPath.test(path)) return 'git'
-  if (path === '/graphql' || path === '/api/graphql') return 'graphql'
+  if (dialect.graphql !== null && (path === '/graphql' || path === '/api/graphql')) return 'graphql'
   return /^\/(?:_services|twirp)\//.test(path) ? 'service' : 'rest'
+}
+/** The path without where the API of the server begins. */
+function pathOf({ dialect }: World, path: string): string {
+  const start = dialect.api === '' ? '/api/v3' : dialect.api
+  return path.startsWith(`${start}/`) ? path.slice(start.length) : path
 }
 function tokenOf(request: IncomingMessage): string | null {
   const [scheme = '', value = ''] = (request.headers.authorization ?? '').split(' ')
@@ -163,6 +176,8 @@ async function answer(asked: Asked): Promise<Reply> {
     }
   if (seen.kind === 'git') return answerGit(asked)
   if (seen.kind === 'service') {
+    if (!asked.world.dialect.hasResults)
+      asked.world.violations.push(`${seen.path}: this server has no such service`)
     const { results, cache } = asked.world
     const { status, headers, body } = (isOfCache(asked.url) ? cache : results).answer(
       seen.method,
@@ -281,9 +296,14 @@ async function rest(
   const blame = (problem: string): void => {
     world.violations.push(`${seen.method} ${seen.path}: ${problem}`)
   }
-  const found = match(seen.method, seen.path)
+  const contract = contractOf(world.dialect.contract)
+  const found = contract.match(seen.method, seen.path)
   if (found.kind !== 'found') {
-    blame(found.kind === 'unknown' ? 'GitHub has no such operation' : `${found.template} is not simulated`)
+    blame(
+      found.kind === 'unknown'
+        ? `${contract.title} has no such operation`
+        : `${found.template} is not simulated`,
+    )
     const status = found.kind === 'unknown' ? 404 : 501
     return {
       status,
@@ -299,12 +319,14 @@ async function rest(
       `${params.owner}/${params.repo}`.toLowerCase() === world.fullName.toLowerCase()
     const isPublic = operation.id === 'repos/get-latest-release'
     if (!isOurs && !isPublic) throw notFound()
-    const endpoint = endpoints[operation.id]
+    const { id, method, template } = operation
+    const own = ENDPOINTS[contract.name]
+    const endpoint = own[id] ?? own[`${method} ${template}`] ?? own[template]
     if (endpoint === undefined) throw new HttpError(501, 'Not simulated')
     const problems =
       typeof parsed === 'symbol'
         ? ['the body is not JSON']
-        : requestProblems(operation, url.searchParams, parsed)
+        : contract.requestProblems(operation, url.searchParams, parsed)
     if (problems.length > 0 && !isOldServer(world, operation, parsed)) {
       for (const problem of problems) blame(problem)
       throw new HttpError(422, `Invalid request.\n\n${problems.join('\n')}`)
@@ -327,7 +349,7 @@ async function rest(
       body: { message, ...details, documentation_url: documentation, status: String(status) },
     }
   }
-  for (const problem of answerProblems(operation, result.status, result.body))
+  for (const problem of contract.answerProblems(operation, result.status, result.body))
     world.violations.push(`response violation: ${operation.id} ${result.status}: ${problem}`)
   return result
 }

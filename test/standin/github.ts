@@ -64,6 +64,8 @@ export type PullView = Json & {
 export interface GitHub extends AsyncDisposable {
   /** Both GITHUB_API_URL and GITHUB_SERVER_URL (`/api/v3` in front of a path is taken, too). */
   readonly url: string
+  /** GITHUB_API_URL, also of the servers whose API has a path of its own. */
+  readonly apiUrl: string
   readonly graphqlUrl: string
   readonly owner: string
   readonly repo: string
@@ -133,6 +135,7 @@ export interface GitHub extends AsyncDisposable {
 export async function startGitHub(options: GitHubOptions = {}): Promise<GitHub> {
   const { files = { 'README.md': '# A shop\n' }, people = {}, tokens = {}, root, ...given } = options
   const settings: Settings = {
+    dialect: 'github',
     owner: 'acme',
     repo: 'shop',
     defaultBranch: 'main',
@@ -178,7 +181,8 @@ function build(world: World, faults: Faults, dispose: () => Promise<void>): GitH
   const { settings, bare } = world
   return {
     url: world.url,
-    graphqlUrl: `${world.url}/graphql`,
+    apiUrl: `${world.url}${world.dialect.api}`,
+    graphqlUrl: `${world.url}${world.dialect.graphql ?? '/graphql'}`,
     owner: settings.owner,
     repo: settings.repo,
     fullName: world.fullName,

@@ -1,9 +1,10 @@
 // What the stand-in for GitHub knows: one repository, its people, and everything that was ever said or checked in it.
 
 import { randomBytes } from 'node:crypto'
-import { accountId, actionsApp, actionsBot } from './accounts.ts'
+import { accountId } from './accounts.ts'
 import { Bare, type Person, zero } from './bare.ts'
 import { CacheService } from './cache-entries.ts'
+import { DIALECTS, type Dialect, type DialectName } from './forges/dialects.ts'
 import type {
   Check,
   Comment,
@@ -24,7 +25,7 @@ import type {
   Thread,
   TokenOptions,
 } from './model.ts'
-import { eventProblems } from './openapi.ts'
+import { contractOf } from './openapi.ts'
 import { renderComment, renderEvent, renderPullOfEvent } from './render.ts'
 import { ResultsService } from './results.ts'
 import { newSigningKey, type SigningKey } from './signing-key.ts'
@@ -37,6 +38,8 @@ export interface BranchRule {
 }
 
 export interface Settings {
+  /** Which server it is. */
+  dialect: DialectName
   owner: string
   repo: string
   defaultBranch: string
@@ -131,6 +134,9 @@ export class World {
     return this.#signingKey
   }
 
+  get dialect(): Dialect {
+    return DIALECTS[this.settings.dialect]
+  }
   get fullName(): string {
     return `${this.settings.owner}/${this.settings.repo}`
   }
@@ -160,7 +166,7 @@ export class World {
   }
   mintJobToken(permissions: Permissions, job: Identity['job'] = null): string {
     const token = `ghs_${randomBytes(18).toString('hex')}`
-    const who = { login: actionsBot, type: 'Bot', app: actionsApp } as const
+    const who = { login: this.dialect.jobLogin, type: 'Bot', app: this.dialect.jobApp } as const
     this.tokens.set(token, { token, kind: 'job', permissions, job, ...who })
     return token
   }
@@ -190,12 +196,17 @@ export class World {
   }
   /** Tells the workflows of something. What a job's own token did is not told, with one exception (facts 3.2). */
   raise(name: string, action: string | null, payload: Json, by: Doer): void {
-    const full = { ...(action === null ? {} : { action }), ...payload, ...renderEvent(this, by.login) }
-    for (const problem of eventProblems(name, action, full))
-      this.violations.push(`event violation: ${name}.${action}: ${problem}`)
+    const given = { ...(action === null ? {} : { action }), ...payload, ...renderEvent(this, by.login) }
+    const full = this.eventPayload(name, action, given)
     const byJob = by.kind === 'job'
     if (byJob && !(name === 'pull_request' && afterPush.has(action ?? ''))) return
     for (const listener of this.#listeners) listener({ name, action, payload: full, actor: by.login, byJob })
+  }
+  /** A payload in GitHub's words, checked, as this server writes it. */
+  eventPayload(name: string, action: string | null, payload: Json): Json {
+    for (const problem of contractOf('github').eventProblems(name, action, payload))
+      this.violations.push(`event violation: ${name}.${action}: ${problem}`)
+    return this.dialect.event(this, payload)
   }
   addRun(run: Run): void {
     this.runs.push(run)

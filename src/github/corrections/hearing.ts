@@ -4,7 +4,7 @@
 import type { Heard } from '../../engine/model/correction.ts'
 import type { CorrectionPort } from '../../engine/model/ports.ts'
 import type { State } from '../../engine/model/state.ts'
-import { type GitHub, githubMessage } from '../client.ts'
+import { type GitHub, githubMessage, httpStatusOf } from '../client.ts'
 import type { Conversation } from '../conversation.ts'
 import { readChecks } from './checks.ts'
 import { readRemoval } from './merge-queue.ts'
@@ -27,11 +27,16 @@ type Reader = (options: HearingOptions, state: State, pull: number) => Promise<H
 
 const NOTHING: Heard = { reports: [] }
 
+const readThreads: Reader = async ({ github, conversation, reviews }, _, pull) => {
+  if (reviews === null) return NOTHING
+  return readReviews(github, pull, reviews, (login) => conversation.mayWrite(login))
+}
+
+const NO_THREADS =
+  'this server has no GraphQL, so review threads are not read: ask for changes with /ralph fix (reviews: off ends this warning)'
+
 const READERS: readonly Reader[] = [
-  async ({ github, conversation, reviews }, _, pull) => {
-    if (reviews === null) return NOTHING
-    return readReviews(github, pull, reviews, (login) => conversation.mayWrite(login))
-  },
+  readThreads,
   async ({ github, conversation, approvals }, state, pull) => {
     // An approval counts for what will be merged, so it is read when nothing is left.
     if (!approvals || state.published !== state.green || !isDone(state)) return NOTHING
@@ -55,16 +60,23 @@ function isDone({ prd }: State): boolean {
 }
 
 export function createHearing(options: HearingOptions): CorrectionPort {
+  // What this server lacks is asked for once only.
+  const missing = new Set<(typeof READERS)[number]>()
   return {
     async read(state) {
       const { pull } = state.github
       if (pull === null || state.published === null) return NOTHING
       let heard = NOTHING
-      for (const read of READERS) {
+      for (const read of READERS.filter((one) => !missing.has(one))) {
         try {
           const more = await read(options, state, pull)
           heard = { ...heard, ...more, reports: [...heard.reports, ...more.reports] }
         } catch (error) {
+          if (httpStatusOf(error) === 404 && read === readThreads) {
+            missing.add(read)
+            options.github.warn(NO_THREADS)
+            continue
+          }
           // It is read again at the next chance.
           options.github.warn(`reviews and checks could not be read: ${githubMessage(error)}`)
         }

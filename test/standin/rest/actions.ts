@@ -1,17 +1,17 @@
 // Workflows, their dispatch, their runs and jobs.
 import type { Json, Run } from '../model.ts'
-import { eventProblems } from '../openapi.ts'
 import { apiUrl, htmlUrl, nodeId, renderEvent, renderRun, workflowId } from '../render.ts'
 import { dispatchInputs, readWorkflow, type Workflow, WorkflowError } from '../runner/workflow.ts'
 import { HttpError, noAccess, notFound, type World } from '../world.ts'
 import { type Call, type Endpoints, numberParam, ok, paged, text } from './call.ts'
 
-const folder = '.github/workflows'
-
 /** The workflow files at a commit. */
 export async function workflowPaths(world: World, at: string): Promise<string[]> {
-  const names = await world.bare.list(at, folder)
-  return names.filter((name) => /\.ya?ml$/.test(name)).map((name) => `${folder}/${name}`)
+  for (const folder of world.dialect.workflowFolders) {
+    const names = (await world.bare.list(at, folder)).filter((name) => /\.ya?ml$/.test(name))
+    if (names.length > 0) return names.map((name) => `${folder}/${name}`)
+  }
+  return []
 }
 
 export interface Dispatch {
@@ -28,7 +28,7 @@ export async function dispatch(world: World, wanted: Dispatch): Promise<Run> {
   const path = known.find(
     (one) =>
       one === wanted.workflow ||
-      one === `${folder}/${wanted.workflow}` ||
+      one.endsWith(`/${wanted.workflow}`) ||
       String(workflowId(one)) === wanted.workflow,
   )
   if (path === undefined) throw notFound()
@@ -45,9 +45,8 @@ export async function dispatch(world: World, wanted: Dispatch): Promise<Run> {
   if (!('workflow_dispatch' in onDefault.on) || !('workflow_dispatch' in workflow.on))
     throw new HttpError(422, "Workflow does not have 'workflow_dispatch' trigger")
   const inputs = asHttp(() => dispatchInputs(workflow, wanted.inputs))
-  const payload = { inputs, ref, workflow: path, ...renderEvent(world, wanted.actor) }
-  for (const problem of eventProblems('workflow_dispatch', null, payload))
-    world.violations.push(`event violation: workflow_dispatch: ${problem}`)
+  const full = { inputs, ref, workflow: path, ...renderEvent(world, wanted.actor) }
+  const payload = world.eventPayload('workflow_dispatch', null, full)
   const run = newRun(world, {
     workflow,
     event: 'workflow_dispatch',

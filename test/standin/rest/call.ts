@@ -45,8 +45,18 @@ export function created(body: unknown): Answer {
 export const empty: Answer = { status: 204 }
 
 /** One page of a list, with GitHub's `Link` header. `wrap` puts the page into the answer's object. */
-export function paged<T>(call: Call, items: T[], wrap: (page: T[]) => unknown = (page) => page): Answer {
-  const size = Math.min(100, Math.max(1, Number(call.query.get('per_page') ?? 30)))
+export function paged<T>(call: Call, items: T[], wrap?: (page: T[]) => unknown): Answer {
+  return pagedBy(call, items, { name: 'per_page', most: 100, usual: 30 }, wrap)
+}
+
+/** The same with another parameter for the size of a page. */
+export function pagedBy<T>(
+  call: Call,
+  items: T[],
+  { name, most, usual }: { name: string; most: number; usual: number },
+  wrap: (page: T[]) => unknown = (page) => page,
+): Answer {
+  const size = Math.min(most, Math.max(1, Number(call.query.get(name) ?? usual)))
   const page = Math.max(1, Number(call.query.get('page') ?? 1))
   const last = Math.max(1, Math.ceil(items.length / size))
   const link = (to: number, rel: string): string => {

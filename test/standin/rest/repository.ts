@@ -51,7 +51,7 @@ function renderEnvironment(
   }
 }
 
-interface RawCommit {
+export interface RawCommit {
   tree: string
   parents: string[]
   author: { name: string; email: string; date: string }
@@ -60,7 +60,7 @@ interface RawCommit {
 }
 
 /** A commit as git stores it; a 404 when there is none. */
-async function readCommit(world: World, sha: string): Promise<RawCommit> {
+export async function readCommit(world: World, sha: string): Promise<RawCommit> {
   const raw = await world.bare.ask(['cat-file', 'commit', sha])
   if (raw === null) throw notFound()
   const [head = '', ...message] = raw.split('\n\n')

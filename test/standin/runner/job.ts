@@ -287,7 +287,7 @@ export class JobExecution {
   }
 
   async #uses(step: Step, spec: StepSpec, env: Record<string, string>, scope: Scope): Promise<Conclusion> {
-    const uses = spec.uses ?? ''
+    const uses = shortName(this.#setup.world, spec.uses ?? '')
     const inputs = Object.fromEntries(
       Object.entries(spec.with ?? {}).map(([key, value]) => [
         key.toLowerCase(),
@@ -512,6 +512,9 @@ export class JobExecution {
       ...runnerEnvironment(folders, this.#trackingId),
       ...files,
     }
+    for (const [name, value] of Object.entries(world.dialect.variables))
+      if (value === null) delete all[name]
+      else all[name] = value
     for (const name of this.#setup.lacks) delete all[name]
     all.PATH = [...this.#paths.toReversed(), ...path, all.PATH].join(':')
     return all
@@ -549,4 +552,12 @@ export class JobExecution {
 function minutesOf(spec: StepSpec, scope: Scope): number | null {
   const value = spec['timeout-minutes']
   return value === undefined ? null : Number(interpolate(value, scope))
+}
+
+/** Other forges find an action without an address at a server that their administrator chose; GitHub's are named by address. */
+function shortName({ dialect }: World, uses: string): string {
+  if (dialect.workflowFolders.length === 1 || uses.startsWith('./')) return uses
+  const start = 'https://github.com/'
+  if (uses.startsWith(start)) return uses.slice(start.length)
+  throw new Error(`${uses} is not on this server`)
 }

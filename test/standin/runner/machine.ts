@@ -81,15 +81,15 @@ export function githubContext(world: World, run: Run, job: Job | null, folders: 
     actor: run.actor,
     actor_id: String(accountId(run.actor)),
     triggering_actor: run.actor,
-    workflow: run.workflowName,
+    workflow: world.dialect.api === '/api/v1' ? (run.workflow.split('/').at(-1) ?? '') : run.workflowName,
     workflow_ref: `${world.fullName}/${run.workflow}@${run.ref}`,
     workflow_sha: run.sha,
     ...sides(run),
     event_name: run.event,
     event: run.payload,
     server_url: world.url,
-    api_url: world.url,
-    graphql_url: `${world.url}/graphql`,
+    api_url: `${world.url}${world.dialect.api}`,
+    graphql_url: `${world.url}${world.dialect.graphql ?? '/graphql'}`,
     ...(folders === null ? {} : { workspace: folders.workspace, event_path: folders.eventFile }),
   }
 }

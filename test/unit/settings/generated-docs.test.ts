@@ -24,7 +24,7 @@ agent agent-command agent-args agent-env agent-wrapper agent-version cache model
 gates gate-env services prepare baseline final-verification evidence protected-paths product weakened-tests needs-proof new-dependencies examples examples-key clean-room gates-parallel
 iterations-per-job max-iterations max-jobs max-attempts max-corrections iteration-timeout idle-timeout job-deadline max-cost-usd
 max-tokens max-agent-time calls-per-hour
-publish pull-request report-as reviews reviews-from checks required-checks approvals update-base auto-merge agents-md write-back sign-commits signing-key redispatch workflow notify
+publish pull-request report-as reviews reviews-from commands-from checks required-checks approvals update-base auto-merge agents-md write-back sign-commits signing-key redispatch workflow notify
 isolation network network-allow max-parallel candidates
 `
 const contractInputs = contract.trim().split(/\s+/)

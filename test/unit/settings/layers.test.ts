@@ -56,6 +56,7 @@ test('without any settings the documented defaults apply', () => {
     maxCorrections: 20,
     reviews: 'writers',
     reviewsFrom: [],
+    commandsFrom: [],
     approvals: 0,
     updateBase: 'conflicts',
     cleanRoom: 'on',

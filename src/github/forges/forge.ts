@@ -1,0 +1,53 @@
+// The kinds of server that Ralph works with: github.com, GitHub Enterprise Server, and Gitea or Forgejo. A row says how one differs from
+// github.com. What a server lacks without a row is found by its answer: 404 for checks means that statuses are posted instead.
+import { speakGitea } from './gitea.ts'
+
+type Forge = {
+  name: string
+  /** How the address of its API ends. */
+  api: RegExp
+  /** Whether jobs have the service for artifacts (version 4), which `separate-job` and Ralph's own upload need. */
+  hasArtifacts: boolean
+  /** Whose token may look up what a person may do in the repository. */
+  permissionsFor: 'everyone' | 'admins'
+  /** Turns GitHub's requests into those of this server, and its answers into GitHub's; null if it speaks GitHub's API. */
+  speak: ((ask: typeof fetch, api: string) => typeof fetch) | null
+}
+
+const GITHUB: Forge = {
+  name: 'GitHub',
+  api: /^/,
+  hasArtifacts: true,
+  permissionsFor: 'everyone',
+  speak: null,
+}
+
+const FORGES: readonly Forge[] = [
+  { ...GITHUB, name: 'GitHub Enterprise Server', api: /\/api\/v3$/, hasArtifacts: false },
+  {
+    name: 'Gitea or Forgejo',
+    api: /\/api\/v1$/,
+    hasArtifacts: false,
+    permissionsFor: 'admins',
+    speak: speakGitea,
+  },
+]
+
+/** The kind of the server whose API is at this address. An empty address means github.com. */
+export function forgeOf(api: string): Forge {
+  const address = api.replace(/\/+$/, '')
+  return FORGES.find((forge) => forge.api.test(address)) ?? GITHUB
+}
+
+/** The authors of comments that are written with a job's own token. Every workflow of the repository can write as one of them. */
+export const JOB_LOGINS: ReadonlySet<string> = new Set([
+  'github-actions[bot]',
+  'gitea-actions',
+  'forgejo-actions',
+])
+
+/** The number by which the page of a job's run is found: its id, but on Forgejo the number that counts the repository's runs. */
+export function runPage(env: Readonly<Record<string, string | undefined>>, id: number): number {
+  const number = Number(env.GITHUB_RUN_NUMBER)
+  return env.FORGEJO_ACTIONS === 'true' && Number.isSafeInteger(number) ? number : id
+}
