@@ -16,12 +16,15 @@ const RUNNERS: readonly (readonly [command: RegExp, advice: string])[] = [
 ]
 /** Names and commands of test runs. */
 const TESTS = /\b(?:e2e|specs?|tests?|check-tests|unit|integration)\b/i
+/** Gates that run no tests, whatever they check: `lint-tests`, `test-data-build`. */
+const STATIC = /^(?:format|lint|typecheck|vet|docs|build)-|-(?:format|lint|typecheck|vet|docs|build)$/i
 /** The shell's own `test`, as in `test -z "$(gofmt -l .)"`: it compares, and runs no tests. */
 const SHELL_TEST = /(^|[;&|(!\n]|\b(?:if|while|until|then|do|else)\b)\s*test\s+(?=[-!"'$(])/g
 
 /** What makes a gate that names no number of tests name one; null if it seems to run no tests. */
 export function missingCount({ name, run }: Pick<Gate, 'name' | 'run'>): string | null {
   const [, advice = null] = RUNNERS.find(([command]) => command.test(run)) ?? []
+  if (advice === null && STATIC.test(name)) return null
   if (advice === null && !TESTS.test(name) && !TESTS.test(run.replace(SHELL_TEST, '$1'))) return null
   return advice ?? 'let its runner write JUnit XML, and set `report` to that file'
 }

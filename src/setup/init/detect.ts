@@ -1,6 +1,6 @@
 // From the files of a repository to what `ralph init` proposes: one project, or several in one repository.
 import { shellWord } from '../../system/shell-word.ts'
-import { readCi } from './ci/ci-checks.ts'
+import { type CiFacts, readCi } from './ci/ci-checks.ts'
 import { serviceNotes } from './ci/ci-services.ts'
 import { notesOnSubmodules, submodulesOf } from './ci/submodules.ts'
 import { type ToolStep, toolchainOf, type WantedVersion } from './ci/toolchain.ts'
@@ -56,10 +56,11 @@ type Project = {
 export function detect(tree: FileTree): DetectedProject {
   const marked = withoutRepeats(ECOSYSTEMS.flatMap((ecosystem) => projectsOf(ecosystem, tree)))
   const all = marked.length > 0 ? marked : projectsByTests(tree)
-  const supported = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
+  const ci = readCi(folderOf(tree, ''))
+  const plain = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
+  const supported = plain.filter(isInCi(all, ci))
   const projects = supported.slice(0, MAX_PROJECTS)
   const proposals = projects.map(({ proposal }) => proposal)
-  const ci = readCi(folderOf(tree, ''))
   const owners = projects.map(({ path, owns, proposal: { gates } }) => ({
     path,
     owns,
@@ -98,7 +99,8 @@ export function detect(tree: FileTree): DetectedProject {
     submodules: submodulesOf(ci.uses),
     ...joined,
     notes: [
-      ...notesOn(all.length - supported.length, supported.length),
+      ...notesOn(all.length - plain.length, supported.length),
+      ...notesOnLeftOut(plain.filter((one) => !supported.includes(one))),
       ...notesOnCi(notProposed, ci.unread),
       ...noteWithoutTest(proposals, joined.gates, ci.elsewhere, tree.paths),
       ...tools.notes,
@@ -106,6 +108,19 @@ export function detect(tree: FileTree): DetectedProject {
       ...notesOnSubmodules(tree),
     ],
   }
+}
+
+/**
+ * Whether CI runs something of a project, if it tests the top. A project that it leaves out may not even build by itself. A step that
+ * cannot be read may run anything.
+ */
+function isInCi(all: readonly Project[], { checks, unread }: CiFacts): (project: Project) => boolean {
+  const hasTop = all.some(({ path }) => path === '')
+  const testsTop = checks.some(({ kind, folder }) => kind === 'test' && folder === '')
+  if (!hasTop || !testsTop || unread.length > 0) return () => true
+  return ({ path }) =>
+    path === '' ||
+    checks.some(({ folder, run }) => folder === path || isBelow(folder, path) || run.includes(path))
 }
 
 /** Targets stand for a language only if no other is known. */
@@ -140,6 +155,14 @@ function notesOn(unread: number, count: number): string[] {
   const leftOutNote = `${unread} folders with unusual letters in their names are left out`
   const limitNote = `of ${count} projects the gates of ${MAX_PROJECTS} are proposed`
   return [...(unread > 0 ? [leftOutNote] : []), ...(count > MAX_PROJECTS ? [limitNote] : [])]
+}
+
+function notesOnLeftOut(projects: readonly Project[]): string[] {
+  if (projects.length === 0) return []
+  const paths = distinct(projects.map(({ path }) => path))
+  return [
+    `your CI runs nothing in ${paths.join(', ')}, so these folders have no gates. --gate NAME=COMMAND adds one`,
+  ]
 }
 
 function notesOnCi(notProposed: readonly string[], unread: readonly string[]): string[] {

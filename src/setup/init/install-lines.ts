@@ -1,4 +1,4 @@
-// How a program is installed that a gate needs and this machine lacks: a row for each that language tools alone do not bring. Pure.
+// How a program is installed that a gate needs and this machine lacks: a row for each that no language brings itself. Pure.
 
 /** Programs by the command that installs them; NAME stands for the program. */
 const INSTALLERS: readonly (readonly [line: string, programs: Readonly<Record<string, string>>])[] = [

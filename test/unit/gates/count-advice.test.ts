@@ -15,4 +15,7 @@ test('a test run without a number of tests gets advice, and the `test` of the sh
   ])
     assert.equal(missingCount({ name: 'ci', run }), null, run)
   assert.notEqual(missingCount({ name: 'test', run: 'test -f src/base.txt' }), null, 'by its name')
+  for (const name of ['lint-test-data', 'format-tests', 'test-data-build'])
+    assert.equal(missingCount({ name, run: 'cargo clippy' }), null, name)
+  assert.notEqual(missingCount({ name: 'test-lint-rules', run: 'make all' }), null)
 })

@@ -423,3 +423,25 @@ test('a script next to a comment on the pull request is not a check; tests next 
     'other: ./scripts/summary.sh',
   ])
 })
+
+test('if CI tests the top, a project below it that CI leaves out has no gates', () => {
+  const files = (steps: string) => ({
+    'Cargo.toml': '[package]\n',
+    'check/Cargo.toml': '[package]\n',
+    ...workflow(`  a:\n    steps:\n${steps}`),
+  })
+  const names = (steps: string) => Object.keys(detect(tree(files(steps))).gates)
+  const top = '      - run: cargo test\n'
+  assert.deepEqual(names(top), ['test', 'build'])
+  assert.match(
+    detect(tree(files(top))).notes.join(),
+    /your CI runs nothing in check, so these folders have no gates/,
+  )
+  for (const step of [
+    '      - run: cargo build\n        working-directory: check\n',
+    '      - run: cargo build --manifest-path check/Cargo.toml\n',
+    `      - { name: others, run: "cargo test -p ${expression('steps.a.outputs.b')}" }\n`,
+  ])
+    assert.ok(names(top + step).includes('check-test'), step)
+  assert.ok(names('      - run: cargo build\n').includes('check-test'))
+})
