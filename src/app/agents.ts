@@ -228,8 +228,8 @@ export function missingAgents(settings: Settings, env: Environment): Mistake[] {
 }
 
 /**
- * A warning for each agent that would work side by side with a login that one session at a time can renew. Empty if a key is
- * set, or another user works, in a home that has no login.
+ * Warns of agents whose sessions would run side by side with a login that only one session at a time can renew. Empty if a key is set, or
+ * if the agent is another user, whose home has no login.
  */
 export function singleUseLoginWarnings(settings: Settings, env: Environment): Omit<Mistake, 'path'>[] {
   if (settings.maxParallel === 1 || settings.isolation !== 'same-user') return []

@@ -67,7 +67,7 @@ export function createBrowserCheck(options: BrowserOptions): AfterGates | null {
   const site = resolveSite(browser, servicesAt(services, Number(env[OWN_PORT_NAME])))
   if (site === null) return null
   return async (run, signal, as) => {
-    // Ralph's own check is in no tree, so it is the same in the further runs.
+    // Ralph's own check is not a file of the tree, so it runs the same in the further runs.
     if (run.further !== undefined) return []
     const isBase = run.of === 'baseline'
     const isRequested = run.only?.includes(BROWSER_GATE) ?? run.also?.includes(BROWSER_GATE)

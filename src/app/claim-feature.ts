@@ -57,13 +57,13 @@ export type ClaimRequest = {
   /** How an error message writes a feature's name for this surface: as a flag, an argument or an input. */
   formatName?: (name: string) => string
   branchPrefix: string
-  /** A feature that needs a plan first; null for one that has stories. */
+  /** What to plan first; null if the feature has stories. */
   planRequest?: PlanRequest | null
   /** `defaultBranch` is left out if it is not known. Neither branch may be a feature's own. */
   base: { branch: string; sha: string; defaultBranch?: string }
   /** On the CLI: the checkout, which may have stories that are not committed. */
   workTree: string | null
-  /** The generation that this job was dispatched for; it works only if the run is still there. Null for a start by a person. */
+  /** The generation that this job was dispatched for; it works only if the run still has that generation. Null for a start by a person. */
   generation: number | null
   lease: Omit<Lease, 'nonce'>
   /** Whether the lease's holder is at work: as far as this machine can see, it is alive, and the lease has not expired. */
@@ -206,7 +206,7 @@ async function resume(
   return { state: claimed, resumed: true, notes: [...notes, ...resumedNotes(claimed)] }
 }
 
-/** Says of which attempts only the gates run again. */
+/** A note for each attempt whose gates run again without a new session. */
 function resumedNotes({ attempts }: State): string[] {
   return Object.values(attempts)
     .filter(hasCandidate)
@@ -241,7 +241,7 @@ async function baseEditNotes(state: State, file: Feature, repository: Repository
   ]
 }
 
-/** The state with the part of the feature that the next job is asked for. Throws UserError if that part could never be completed. */
+/** The state with the part of the feature that the next job has to work on. Throws UserError if that part could never be completed. */
 export function withRequestedScope(state: State, requested: ScopeRequest): State {
   const { scope, mistakes } = resolveScope(state.prd, requested, state.prd.run.jobs + 1)
   if (mistakes.length > 0) throw new UserError(mistakes)
@@ -270,7 +270,7 @@ function withJobStarted(claimed: State, request: ClaimRequest, job: Job): State 
     control: {
       ...control,
       notBefore: null,
-      // This job is the continuation that was pending.
+      // The chain waited for this job.
       continuePending: false,
       idleJobs: control.idleJobs + (wasKilledIdle ? 1 : 0),
       mendedRun: null,

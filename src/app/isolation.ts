@@ -18,7 +18,7 @@ export type Isolation = {
   close(): Promise<void>
 }
 
-/** Shown if `same-user` is chosen in CI. */
+/** The fix that people see if `same-user` is chosen in CI. */
 export const SAME_USER_WARNING =
   'isolation: same-user: the agent runs as the user of the runner, and can take the tokens of the job. If the runner has root, or sudo without a password, leave isolation out'
 export const SAME_USER_NOTE =

@@ -1,4 +1,4 @@
-// Whether the work trees of stories side by side fit on the disk: how much one of them takes, by what the checkout has.
+// Whether the work trees of lanes fit on the disk. The size of one is estimated from the checkout.
 import { statfsSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -10,13 +10,13 @@ import { workTreesFolder } from './work-trees-folder.ts'
 import type { Workspace } from './workspace.ts'
 
 /**
- * In bytes on the disk. `place`: the folder of the work trees. `free`: the stale ones there count as free, since they are removed
- * first. `committed`: the files of the commit. `installed`: the ignored files of the checkout if there is a `prepare`, which makes
+ * In bytes on the disk. `place`: the folder of the work trees. `free`: free bytes, together with those of stale work trees, which are
+ * removed first. `committed`: the files of the commit. `installed`: the ignored files of the checkout if there is a `prepare`, which makes
  * them again in each work tree; else 0.
  */
 export type LaneRoom = { place: string; free: number; committed: number; installed: number }
 
-/** Files that are measured at most, so that a large folder of data takes no minutes. */
+/** The maximum number of files to measure: a large folder of data would take minutes. */
 const MAX_FILES = 100_000
 const BLOCK = 4096
 
@@ -35,7 +35,7 @@ export async function measureLaneRoom(
     ignored.map((path) => join(clone.workTree, path)),
     MAX_FILES,
   )
-  // All files, as many as there are: to remove them takes longer.
+  // Without a limit, because removing these files takes longer anyway.
   const stale = await bytesOnDisk(await findStaleLanes(place, clone), Number.POSITIVE_INFINITY)
   return { place, free: freeBytes(place) + stale, committed, installed }
 }
@@ -92,7 +92,7 @@ function freeBytes(place: string): number {
   for (let at = place; ; at = dirname(at)) {
     try {
       const { bavail, blocks, bsize } = statfsSync(at)
-      // Some file systems of a network say no size.
+      // Some network file systems report no size.
       return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize
     } catch (error) {
       // The folder is made when the first lane opens.

@@ -36,7 +36,7 @@ function gateExample({ surface }: Settings): string {
 }
 
 export function limitsOf(settings: Settings): Limits {
-  // With `separate-job`, four jobs do one iteration.
+  // With `separate-job`, four jobs together do one iteration.
   const iterationsPerJob = settings.isolation === 'separate-job' ? 1 : settings.iterationsPerJob
   return {
     iterationsPerJob,
@@ -55,7 +55,7 @@ export function limitsOf(settings: Settings): Limits {
     baseline: settings.baseline !== 'off' && !settings.ungated,
     recordsBaseline: recordsBaseline(settings),
     finalVerification: settings.finalVerification,
-    // At `separate-job` the job that could ask a judge is over when gates have run, so weakened tests are only reported.
+    // At `separate-job` only the work job could ask a judge, and it has ended before the gates run. So weakened tests are only reported.
     weakenedTests:
       settings.isolation === 'separate-job' && settings.weakenedTests === 'judge'
         ? 'warn'
@@ -84,7 +84,7 @@ export function limitsOf(settings: Settings): Limits {
   }
 }
 
-/** At `separate-job` the job that could ask a judge is over when the change is known. */
+/** At `separate-job` no judge can be asked: the work job has ended when the change is known. */
 function newDependenciesOf({ newDependencies, isolation }: Settings): Pick<Limits, 'newDependencies'> {
   const isAskable = isolation !== 'separate-job' || newDependencies !== 'ask'
   return newDependencies === 'show' || !isAskable ? {} : { newDependencies }

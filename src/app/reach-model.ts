@@ -9,7 +9,7 @@ export const isSetIn = (env: Readonly<Record<string, string | undefined>>) => (n
   (env[name] ?? '').trim() !== ''
 
 /**
- * Why an agent cannot reach its model with these settings of isolation and network; null if it can, or if nothing tells. `isSet`:
+ * Why an agent cannot reach its model with these settings of isolation and network; null if it can, or if Ralph cannot tell. `isSet`:
  * whether the agent has a value for a variable.
  */
 export function unreachableModel(
@@ -27,7 +27,7 @@ export function unreachableModel(
   const way = wayToModel(vendor, isSet)
   if (way.kind === 'proxy') return null
   const hosts = way.kind === 'hosts' ? hostsNotAllowed(way.hosts, networkAllow) : []
-  // Hosts that are not known may be among those that are allowed. One host that is allowed may be all that this account needs.
+  // If the vendor's hosts are not known, the allowed hosts may contain them. One allowed host may be all that this account needs.
   if (networkAllow.length > 0 && (way.kind === 'unknown' || hosts.length < way.hosts.length)) return null
   const names = hosts.length === 0 ? 'api.example.com' : hosts.join(' and ')
   return {

@@ -47,7 +47,10 @@ export async function restorePlanMarks(
   return restoreMarks(await documents(texts.before), await documents(texts.after), prd, storyId)
 }
 
-/** The documents that the plan names, else all paths of the commit. Only plain paths: others are compared byte by byte elsewhere. */
+/**
+ * The documents that the plan names. If it names none, all paths of the commit. Only plain paths: others are compared byte by byte
+ * elsewhere.
+ */
 async function candidatePaths(tree: WorkTree, prd: State['prd'], green: string): Promise<string[]> {
   const planned = [...plannedFiles(prd).keys()]
   const isPlain = (path: string) => /^[\x20-\x7e]+$/.test(path) && !/^(?:\.\.\/|\/)/.test(path)

@@ -28,7 +28,7 @@ export function apiSigner(git: Git, objects: CatFile, remote: Remote, create: Cr
       const sha = await signedCommit(create, commit)
       await ask(git.fetch(remote, [sha], []), 'the signed commit could not be fetched')
       const signed = await objects.contents(sha)
-      // What is committed has to be what the gates saw, whatever GitHub says.
+      // GitHub's answer is not trusted: the commit must have exactly the tree that the gates saw.
       if (signed === null || JSON.stringify(parsed(signed)) !== JSON.stringify(commit))
         throw new SigningError('GitHub made a different commit from the one that Ralph asked for')
       return signed

@@ -110,7 +110,7 @@ function personsProgram(key: string, env: Environment): string | null {
     })
     return found.trim() || null
   } catch {
-    // It is not set.
+    // git exits with an error if the setting does not exist.
     return null
   }
 }

@@ -169,7 +169,10 @@ export function withLostUsage(git: Git, state: State): State {
   )
 }
 
-/** Sessions of one attempt, or of none, are counted in their order. So the state has all that began at a lower count than its own. */
+/**
+ * The sessions of an attempt, and those of none, are numbered in their order. So the state already has a session whose number is below the
+ * state's count.
+ */
 function isLost(state: State, { kind, startedAt, calls }: JudgeNote): boolean {
   return callsOf(state, kind, startedAt) <= calls
 }

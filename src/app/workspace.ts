@@ -53,7 +53,7 @@ export type WorkspaceOptions = {
   /** The remote that the branch is pushed to; null for `remote`. */
   publishRemote?: Remote | null
   identity: Identity | null
-  /** The refs that a job's start needs, asked for at once; left out: each question is a request. */
+  /** Reads all refs that a job's start needs in one request. Left out: one request for each ref. */
   initialRefs?: InitialRefs
   /** A person works in the clone, although there is a remote: refs that are not Ralph's are left as they are. */
   isPersons?: true

@@ -84,7 +84,7 @@ async function laterStories(
   return [...found]
 }
 
-/** Ralph's own files as the branch has them; null: not there. */
+/** Ralph's own files as the branch has them; null for a file that does not exist. */
 async function ownContents({ objects }: JoinTools, state: State): Promise<Map<string, string | null>> {
   const { prd, progress } = ownFiles(state)
   const own = new Map<string, string | null>()

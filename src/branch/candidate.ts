@@ -160,7 +160,7 @@ export async function ownFileContents(
   ])
 }
 
-/** More commits than an agent makes in one session. */
+/** The maximum number of commits that are read: no agent makes more in one session. */
 const MAX_COMMITS = 50
 
 /**

@@ -7,9 +7,9 @@ import { storyMessage } from '../report/feature-files.ts'
 import { displayPath } from '../system/path-text.ts'
 import { type CandidateTools, ownFileContents } from './candidate.ts'
 
-/** Characters of each side's patch that the next session gets. */
+/** The maximum characters of each side's patch for the next session. */
 const PATCH_LENGTH = 3000
-/** Conflicting paths that are named. */
+/** The maximum number of conflicting paths that are named. */
 const MAX_PATHS = 20
 
 /**

@@ -28,7 +28,7 @@ export function readStates(
     for (const line of found.split('\n').filter(Boolean).sort(byName)) {
       const [commit = '', ref = ''] = line.split(' ')
       const state = await readState((file) => git('show', `${commit}:${file}`).catch(() => null))
-      // A null state: something else made this ref.
+      // The state is null if something other than Ralph made the ref.
       if (state !== null) states.set(ref.slice('refs/peek/'.length), { state, commit })
     }
     return states

@@ -54,11 +54,11 @@ type RestoredFiles = ReadonlyMap<
   { mode: string; oid: string } | { mode: string; text: string } | null
 >
 
-/** What is product, and which files a further gate run has as they were before the change. By path; null removes the file. */
+/** Decides which files are product, and which files a further gate run restores. `RestoredFiles`: by path; null removes the file. */
 export type ProductRules = {
   /** `fork`: the commit that no agent wrote. `from`: the commit before the change. */
   of(fork: string, from: string): Promise<IsProduct>
-  /** `sinceRed`: changes, since the gates were red, of files that the base does not have. */
+  /** `sinceRed`: changes since the gates were red, in files that the base does not have. */
   checksAsTheyWere(
     changes: readonly Change[],
     options: { isProduct: IsProduct; objects: CatFile; sinceRed: readonly Change[]; newPackages: boolean },
@@ -69,7 +69,7 @@ export type ProductRules = {
   isLockfile: IsProduct
 }
 
-/** Moved refs that are reported by name. */
+/** The maximum number of moved refs that are reported by name. */
 const MAX_NAMED_REFS = 10
 
 type UncommittedFile = { path: string; isUntracked: boolean }
@@ -274,7 +274,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     async storyAt({ base, green, nonce }, { path, lines }) {
       const range = `${base.sha}..${green}`
-      // Lines that no longer exist say nothing, but the file may.
+      // Lines that no longer exist have no author, but the file still has one.
       const found = [...(await git.authors(range, path, lines)), ...(await git.authors(range, path, null))]
       const messages = new Map((await git.messages(range)).map(({ commit, message }) => [commit, message]))
       for (const { commit } of found) {
@@ -300,7 +300,7 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
         const { paths } = await git.untracked()
         const isNew = (path: string) => !options.isRalphPath(path) && !options.documents.isDocument(path)
         const left = await readLeftFiles(git.clone.workTree, paths.filter(isNew), MAX_LEFT)
-        // It is shown to sessions and people.
+        // The files are shown to sessions and people, so files with a secret are left out.
         return left.filter(({ text }) => redact(text) === text)
       }),
 

@@ -138,8 +138,8 @@ class GitStore implements Store {
   }
 
   /**
-   * Whether a fetch of the state with its parents (depth 2) could hide commits of this clone. git cuts the history off after the parents.
-   * It cannot in a clone of one commit without a state. There it saves a second fetch, since the green commit is a parent.
+   * Whether a fetch of the state with its parents (depth 2) could hide commits of this clone. git cuts the history off after the parents. A
+   * clone of one commit without a state has no such commits. There this fetch saves a second one, because the green commit is a parent.
    */
   async #mayHide(ref: string): Promise<boolean> {
     const { shared, clone } = this.#git
@@ -155,7 +155,7 @@ class GitStore implements Store {
     const known = this.#known
     const found = await this.load(ours.folder.replace(/^\.ralph\//, ''))
     if (found === null || found.state.lease?.nonce !== ours.lease?.nonce) {
-      // The other run's state is not a base for a save of ours.
+      // We must not save on top of another run's state.
       this.#known = known
       throw new LeaseLost(`the lease on ${ours.folder} is not ours`)
     }

@@ -1,4 +1,4 @@
-// Suggestions of reviewers, applied to the branch as they are. What no longer fits is left to the session.
+// Applies suggestions of reviewers to the branch. A suggestion that no longer fits is left to the session.
 
 import { isUtf8 } from 'node:buffer'
 import type { Suggestion } from '../engine/model/correction.ts'
@@ -6,7 +6,7 @@ import type { State } from '../engine/model/state.ts'
 import type { CatFile } from '../git/cat-file.ts'
 import type { Commits } from './commits.ts'
 
-/** Bytes of a file that suggestions are applied to. */
+/** The maximum bytes of a file that suggestions are applied to. */
 const MAX_FILE = 1024 * 1024
 
 export type Suggested = { base: string; tree: string; count: number }
@@ -28,7 +28,7 @@ export async function applySuggestions(
     const info = await objects.info(`${green}:${path}`)
     if (entry === null || !entry.mode.startsWith('100') || info === null || info.size > MAX_FILE) continue
     const before = await objects.contents(`${green}:${path}`)
-    // The rest of the file has to stay as it is, byte for byte.
+    // The rest of the file must not change by one byte.
     if (before === null || !isUtf8(before)) continue
     const applied = withSuggestions(
       before.toString('utf8'),

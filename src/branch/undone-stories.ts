@@ -27,7 +27,7 @@ export async function undoneStories(objects: CatFile, options: UndoneOptions): P
     if (!isRalphPath(path)) changed.set(path, idOf(newOid))
   if (changed.size === 0) return []
   const stories = new Map<string, Map<string, Set<string>>>()
-  /** The ids that each file had so far, in the order of the commits. */
+  /** The object ids that each file had up to this commit. */
   const earlier = new Map<string, Set<string>>()
   for (const { commit, storyId } of history) {
     for (const { path, oldOid, newOid } of await changesOf(objects, `${commit}^`, commit)) {
@@ -69,7 +69,7 @@ function changesOf(objects: CatFile, from: string, to: string): Promise<readonly
   return changes
 }
 
-/** One name for a file that is not there, whatever the hash. */
+/** The id of a file that does not exist, the same for every object format. */
 const idOf = (oid: string) => (/^0+$/.test(oid) ? '' : oid)
 
 async function oidOf(objects: CatFile, commit: string, path: string): Promise<string> {

@@ -30,7 +30,7 @@ export type DocumentSetEdit = {
 
 /** Bytes. A longer document was not written by a person. */
 const MAX_BYTES = 1_000_000
-/** Documents that one edit may change. */
+/** The maximum number of documents that one edit may change. */
 const MAX_FILES = 5
 /** Limits for documents that are read together, and for the files of a commit: programs, not people, write more. */
 const MAX_TOTAL = { files: 2_000, bytes: 5_000_000 }

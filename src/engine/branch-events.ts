@@ -72,7 +72,7 @@ function withMovedBranch(state: State, head: string): State {
     : withJob(state, { branch: { kind: 'moved', head } })
 }
 
-/** The gates decide on it. */
+/** The join is built; its gates are next, and decide whether it counts. */
 export function joinBuilt(
   state: State,
   { theirs, green, people, takenBack, entries }: EventOf<'join-built'>,
@@ -172,7 +172,7 @@ export function pushRefused(state: State, { summary }: EventOf<'push-refused'>):
     : refuseBranch(state, summary)
 }
 
-/** What lets a refused push through, by the remote's number for the refusal. */
+/** How people can make a refused push succeed, by the error code of the remote. */
 function refusalFix(summary: string, branch: string): string {
   if (/\bGH013: /.test(summary) && /verified signatures/i.test(summary))
     return 'set sign-commits: true, or let the owner of the token bypass this rule (Settings -> Rules), then run again'

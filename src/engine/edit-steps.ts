@@ -25,7 +25,7 @@ export async function buildEdit(
       }
     }
     case 'edited': {
-      // A base that fits is merged only if people want that.
+      // A base that merges without a conflict is merged only if people ask for it.
       if (edit.kind === 'update' && !edit.isAsked) return { kind: 'edited', edit }
       const { commit, tree, base } = result
       return { kind: 'edit-built', built: { edit, onto: state.green, commit, tree, base } }

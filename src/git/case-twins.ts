@@ -11,7 +11,7 @@ export function caseTwins(listing: IndexListing, changes: readonly Change[]): Ca
   if (added.length === 0) return []
   const known = new Map([...listing.folders, ...listing.paths].map((path) => [fold(path), path]))
   const removed = new Set(changes.flatMap(({ status, path }) => (status === 'D' ? [path] : [])))
-  // A file or a folder whose case was changed is no longer there.
+  // After a change of case, the old file or folder no longer exists.
   const isLeft = (twin: string) =>
     listing.folders.has(twin)
       ? listing.paths.some((path) => path.startsWith(`${twin}/`) && !removed.has(path))

@@ -28,7 +28,7 @@ export async function changedLinesBetween(
   return found
 }
 
-/** Edits that the search allows (Myers); after a larger change, all lines count as new. */
+/** The maximum number of edits that the search allows (Myers). After a larger change, all lines count as new. */
 const MAX_STEPS = 1000
 
 /** The numbers of the lines of `now` that a shortest edit script adds to `before`. */

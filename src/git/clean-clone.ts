@@ -41,7 +41,8 @@ export class CleanClone {
     const packs = join(objects, 'pack')
     const name = await this.#git.packBetween(commit, base, join(packs, 'pack'), objects)
     const pack = join(packs, `pack-${name}`)
-    // The index that git wrote uses the ids under which it found the objects. This one is computed from their bytes.
+    // git names the objects in its pack index by the ids under which it found them. So Ralph removes that index and makes one from the
+    // bytes of the objects.
     for (const kind of ['idx', 'rev']) removeSync(`${pack}.${kind}`)
     await this.#run(['index-pack', '-o', `${pack}.idx`, `${pack}.pack`], this.#store)
   }

@@ -1,10 +1,10 @@
-// Compares and edits trees in this process: mostly few folders differ, and git would need a process each time.
+// Compares and edits trees in this process. Usually few folders differ, and git would need a new process each time.
 import type { Change } from '../engine/model/change.ts'
 import { fromLatin1, toLatin1 } from '../system/path-text.ts'
 import { type CatFile, TREE, type Tree, type TreeEntry } from './cat-file.ts'
 import { type ObjectWriter, treeBytes } from './objects.ts'
 
-/** Trees that are read at most. With more of them git is faster. */
+/** The maximum number of trees to read. With more of them git is faster. */
 const MAX_TREES = 400
 const NO_TREE: Tree = new Map()
 

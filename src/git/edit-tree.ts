@@ -1,4 +1,4 @@
-// Moves folders of a tree and replaces entries by git, with an index file that only this uses.
+// Moves folders of a tree and replaces its entries by git commands, on an index file that nothing else uses.
 import { join } from 'node:path'
 import { entriesSync, removeSync } from '../system/files.ts'
 import type { Edits } from './compare-trees.ts'
@@ -7,7 +7,7 @@ import type { Git } from './git.ts'
 /** A folder of the tree (its object id) that is put at `to`. `from` is removed if it is not null. */
 export type MovedFolder = { oid: string; from: string | null; to: string }
 
-/** Edits of this process, so that two at a time have a file each. */
+/** The number of edits in this process: each has its own index file. */
 let count = 0
 const EDIT = 'edit-'
 

@@ -60,7 +60,7 @@ export async function filteredFiles(
   const files = changes.filter(({ newMode }) => newMode.startsWith('100'))
   const { attributes } = await index.listing()
   const all = [...attributes, ...changes.map(({ path }) => path).filter(isAttributesFile)]
-  // Ralph's own names no filter.
+  // Ralph's own configuration names no filter.
   if (all.every((path) => path === '.ralph/.gitattributes')) return []
   const input = files.map(({ path }) => `${path}\0`).join('')
   const fields = nulFields(await git.run(['check-attr', '-z', '--stdin', 'filter'], { input }))

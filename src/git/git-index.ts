@@ -33,7 +33,7 @@ export class GitIndex {
     this.#objects = objects
   }
 
-  /** Makes the index from `tree` at the first call. An index that an earlier job left may be anybody's. */
+  /** Makes the index from `tree` at the first call. An earlier job's index may have been written by an agent. */
   async open(tree: string): Promise<void> {
     if (this.#isOpen) return
     this.clear()
@@ -75,7 +75,7 @@ export class GitIndex {
     this.#isListingOld = false
   }
 
-  /** Call it when the entries may have changed. */
+  /** Call it after a command that may have changed the entries: the known tree is forgotten. */
   changed(): void {
     this.#tree = null
     this.#isListingOld = true

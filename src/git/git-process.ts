@@ -137,7 +137,7 @@ export function execute(args: readonly string[], options: Execution): Promise<Gi
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
       } catch {
-        // It has ended just now.
+        // The process has just ended.
       }
     }
     const timer = setTimeout(() => end('no end in time'), options.timeoutMs ?? LOCAL_TIMEOUT_MS)

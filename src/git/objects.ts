@@ -102,7 +102,7 @@ function withHeader(type: string, content: Buffer): Buffer {
 
 let deflateBuffer = Buffer.alloc(0)
 
-/** Files that are open at the same time. */
+/** The maximum number of files that are open at the same time. */
 const MAX_OPEN_FILES = 100
 const sync = promisify(fdatasync)
 

@@ -50,7 +50,7 @@ function resolveRef(
 /** Precedes the target's name in a symbolic ref. */
 export const SYMBOLIC_PREFIX = 'ref: '
 
-/** The content of a ref's own file: an object id, or `ref: <name>`; null if there is none. */
+/** The content of the file of this ref: an object id, or `ref: <name>`; null if there is none. */
 function looseText(folder: string, ref: string): string | null {
   const text = readRegularFileSync(join(folder, ref))?.toString('utf8').trim() ?? ''
   // git ignores what follows the id.

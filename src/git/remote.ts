@@ -10,7 +10,7 @@ const PAUSES_S = [0.25, 1, 3, 8, 16, 32]
 export const REMOTE_REFUSAL =
   /(returned error:|HTTP) 40[34]|permission to .* denied|write access to repository not granted|repository .*not found/i
 
-/** Another push holds the ref's lock for a moment. The push is tried again, and then its lease decides. */
+/** Another push holds the ref's lock for a moment. Ralph pushes again, and the lease then decides. */
 const LOCKED = /^!.*\[remote rejected\] \((?:cannot lock ref|failed to update ref)/
 /** A ref that failed because another ref of the atomic push did. If all lines are like this, only standard error has the reason. */
 const FAILED_WITH_ANOTHER = /^!.*\[(?:remote )?rejected\] \(atomic /
@@ -21,7 +21,7 @@ const REF_BLOCKED = /exists; cannot create/
 /** Before it sent anything, git saw another value of the ref than the lease names. */
 const STALE = /^!.*\[rejected\] \(stale info\)/m
 
-/** A line of `git push --porcelain` about a ref that is as it was pushed: its flag is none of a refusal. */
+/** A line of `git push --porcelain` about a ref that is as it was pushed: its flag does not mean a refusal. */
 const PUSHED = /^[ +*=]\t/
 
 /** `stale`: a ref has another value than its lease names. `answer`: git's output. `isUnmoved`: of the compared ref, if known. */

@@ -87,7 +87,7 @@ export async function pathsIn(objects: CatFile, name: string, folder = ''): Prom
   return (await filesOf(objects, name, folder)).map(({ path }) => path)
 }
 
-/** More stories than land between two questions. */
+/** The maximum distance: fewer stories land between two calls. */
 const MAX_PARENTS = 100
 
 /**
@@ -108,7 +108,7 @@ export async function followsFirstParents(
   return false
 }
 
-/** All of this only reads what is in the clone: if git cannot, an object is missing or broken. */
+/** These commands only read the clone. If git fails, an object is missing or damaged. */
 async function read({ git }: CatFile, args: readonly string[]) {
   try {
     return await git.run(args)

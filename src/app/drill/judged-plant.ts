@@ -13,12 +13,12 @@ import type { Step } from '../../engine/model/step.ts'
 import { nextAttemptStep, nextRunStep } from '../../engine/parallel-steps.ts'
 import { UserError } from '../../system/errors.ts'
 
-/** What became of an attempt. `by`: the gate, guard or finding that decided. */
+/** The result of an attempt. `by`: the gate, guard or finding that decided. */
 export type PlantVerdict =
   | { kind: 'stopped'; by: string; gates: readonly GateResult[] }
-  /** A gate failed by itself, as it would without Ralph. */
+  /** A gate failed, and would have failed without Ralph as well. */
   | { kind: 'red'; by: string; gates: readonly GateResult[] }
-  /** A fresh session would be asked. */
+  /** In a run, Ralph would ask a fresh session to judge. */
   | { kind: 'asked'; by: string }
   | { kind: 'reported'; by: string }
   | { kind: 'passed' }
@@ -62,7 +62,7 @@ export async function judgePlant(
   return ports.signal.aborted ? null : verdictOf(events)
 }
 
-/** Whether a story begins with the step, or it is one of its attempt. */
+/** Whether the step is one of a story: one with which every story begins, or one of its attempt. */
 function isOfStory(step: Step): boolean {
   return 'attempt' in step || BEGINNING.has(step.kind)
 }

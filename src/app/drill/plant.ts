@@ -1,4 +1,4 @@
-// What a plant of `ralph drill` is: work as an agent that is wrong would leave it, made for the project at hand.
+// What a plant of `ralph drill` is: wrong work as an agent could leave it, made for this project.
 import type { DrillProject } from './drilled-project.ts'
 
 /** A file of the work: its text, null if the agent removes it, or a link. */
@@ -6,7 +6,7 @@ export type PlantedFile = string | null | { linkTo: string }
 /** Files by path. An empty map is a session that changed nothing. */
 export type Work = ReadonlyMap<string, PlantedFile>
 
-/** A change of the product on which a gate fails while the tests are as they are. */
+/** A change of the product that makes a gate fail with the project's own tests. */
 export type Break = {
   what: string
   work: Work
@@ -25,7 +25,7 @@ export type Plant = {
   does: string
   /**
    * `broken`: the product is wrong and nothing hides it, so a red gate is the answer. `elsewhere`: the commit lacks the work, so a red gate
-   * is the answer as well. `hidden`: it has to be green for its agent, else it hides nothing and does not count.
+   * is the answer as well. `hidden`: the gates have to be green with it. Otherwise it hides nothing and does not count.
    */
   kind: 'broken' | 'elsewhere' | 'hidden'
   /** `needed`: null if no broken product was found. */
@@ -35,7 +35,7 @@ export type Plant = {
 export const notMade = (reason: string): NotMade => ({ reason })
 export const NO_BREAK = notMade('no change of the product was found that a test notices')
 
-/** A plant that hides a broken product; `change` gives the further files, or why there are none. */
+/** A plant that hides a broken product; `change` returns the files that hide it, or why the project has none. */
 export function hiding(
   name: string,
   does: string,

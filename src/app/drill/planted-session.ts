@@ -1,4 +1,4 @@
-// The agent of a drill: its session is the plant. Its judge never agrees, so that no plant passes by luck.
+// The agent of a drill: its session is the plant. Its judge never approves, so that no plant passes by chance.
 import { lstat, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Session } from '../../engine/model/attempt.ts'

@@ -1,5 +1,5 @@
-// `ralph drill`: plants work as agents get it wrong in a clean clone of the user's commit, and sees what gates and settings stop. The
-// user's repository is only read.
+// `ralph drill`: plants wrong work in a clean clone of the user's commit, and reports what gates and settings stop. The user's repository
+// is only read.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -24,7 +24,7 @@ import { type PlantedAgent, plantedAgent } from './planted-session.ts'
 import { PLANTS } from './plants/index.ts'
 import { REMEDIES } from './remedies.ts'
 
-/** What became of a plant. `none`: it was not made, or not tried. */
+/** The result of a plant. `none`: it was not made, or not tried. */
 export type DrillRow = {
   plant: string
   does: string
@@ -34,7 +34,7 @@ export type DrillRow = {
   ms: number
 }
 
-/** A line of the configuration, and the plants that it would stop as well. It was tried. */
+/** A line of the configuration, and the plants that it stopped when it was tried. */
 export type DrillRemedy = { line: string; stops: readonly string[] }
 export type DrillResult = { rows: DrillRow[]; remedies: DrillRemedy[]; commit: string; isCut: boolean }
 
@@ -106,7 +106,7 @@ async function inClone(options: DrillOptions, folder: string): Promise<DrillResu
 type Drilled = Awaited<ReturnType<typeof openDrill>>
 type Trying = Pick<Drilled, 'limits' | 'ports'> & { base: State; agent: PlantedAgent }
 
-/** `broken`: it broke the product so that a test noticed. `prepare`: plants it again, if it passed. */
+/** `broken`: the change, if it broke the product and a test noticed. `prepare`: plants it again, if it passed. */
 type Tried = { row: Omit<DrillRow, 'plant' | 'ms'>; broken?: Break; prepare?: () => void }
 
 /** Null if it was cut short. */
@@ -123,7 +123,7 @@ async function tryPlant(
   prepare()
   const verdict = await judgePlant(base, storyOfPlant(plant), limits, ports)
   if (verdict === null) return null
-  // What a plant left in ignored folders must not be there for the next one.
+  // The next plant must not find ignored files of this one.
   await ports.repository.renew(base.green)
   const row = { does, ...resultOf(plant, verdict) }
   if (verdict.kind === 'red' && plant.kind === 'broken')

@@ -123,7 +123,7 @@ export function assigned(state: State, event: EventOf<'assigned'>): State {
   const { worker } = event
   const attempt = state.attempts[attemptKey(event)]
   if (attempt === undefined) return state
-  // What it waited for may have landed meanwhile. If its attempt failed by that, this worker has to end it.
+  // The candidate before it may have landed meanwhile. If that made this attempt fail, this worker has to end it.
   const isFree = worker === null ? hasCandidate(attempt) : assignedWorker(attempt) === undefined
   if (!isFree) return state
   const free = withoutWorker(attempt)
@@ -188,19 +188,19 @@ export function guarded(before: State, event: EventOf<'guarded'>): State {
     ...attempt,
     phase: 'guarded',
     candidate,
-    // One of several candidates gets its place when it is chosen.
+    // A candidate of a contest gets its place only when it is chosen.
     ...(slotOf(attempt) === undefined ? lastInTrain(state, attempt) : {}),
   })
 }
 
-/** At the end of the train; in none if stories are worked on one after the other. */
+/** The last place of the train. There is no train if stories are worked on one after another. */
 export function lastInTrain({ attempts }: State, attempt: Attempt): Pick<AttemptIn<'guarded'>, 'train'> {
   if (!isInLane(attempt)) return {}
   const places = Object.values(attempts).map((one) => (hasCandidate(one) ? placeOf(one) : 0))
   return { train: { place: Math.max(0, ...places) + 1, isRedBehind: false } }
 }
 
-/** Records which files the attempt changed: stories that are expected to change them as well, will wait for it. */
+/** Records which files the attempt changed. Other stories that are expected to change one of them then wait for it. */
 function withTouchedFiles(state: State, storyId: string, touched: readonly string[]): State {
   const story = state.prd.userStories.find(({ id }) => id === storyId)
   if (story === undefined || touched.length === 0) return state
@@ -255,9 +255,9 @@ export function gated(before: State, event: EventOf<'gated'>, limits: Limits): S
   const earlierPaths = paths === undefined ? {} : { paths }
   const now: AttemptIn<'gated'> = { ...attempt, phase: 'gated', gates, ...earlierPaths }
   const red = redGate(gates)
-  // In the train the candidate may be on top of another one that has not landed. Either of the two may be the cause then, so the attempt
-  // does not fail. Its gates run again after the other one has landed or left. This is not for one of several candidates of a story: its
-  // base has landed, even if others landed since.
+  // In the train the candidate may be on top of another one that has not landed. Then either of the two may be the cause, so the attempt
+  // does not fail. Its gates run again after the other one has landed or left. A candidate of a contest does fail: its base has landed, so
+  // only its own change can be the cause.
   const { train, base } = attempt
   if (red !== undefined && train !== undefined && base !== state.green)
     return withAttempt(state, { ...attempt, train: { ...train, isRedBehind: true } })
@@ -278,7 +278,7 @@ const UNPROVED = 'no gate fails without this change, so no test shows that it wo
 const PROOF_ASKED =
   'The gates are green with this change, and just as green when its product files are put back. Write a test that fails without the change.'
 
-/** The attempt with or without the remark that nothing fails without it. Gates of an earlier base may have left one. */
+/** Adds or removes the remark that no gate fails without the change. Gates on an earlier base may have left that remark. */
 function noted(attempt: AttemptIn<'gated'>, isUnproved: boolean): AttemptIn<'gated'> {
   const { candidate } = attempt
   const others = candidate.remarks.filter((remark) => remark !== UNPROVED)

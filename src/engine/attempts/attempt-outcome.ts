@@ -1,5 +1,5 @@
-// Outcomes of attempts: a story passes, a failed attempt is charged, an attempt is returned uncharged, or a passed story is reopened.
-// A story passes only here, and only with the candidate that the gates checked. Pure.
+// Outcomes of attempts: a story passes, a failed attempt is charged, an attempt is returned uncharged, or a passed story is reopened. The
+// work of a story passes only here, and only with the candidate that the gates checked. Pure.
 
 import { needsTrial } from '../examples/examples-of.ts'
 import { updateTestCounts } from '../gating/gate-memory.ts'

@@ -54,7 +54,9 @@ function decide(state: State, storyId: string, at: number, limits: Limits): Stat
   return rejected(failed, { kind: 'rejected', ...idOf(attempt), kept: chosen.kept, at }, limits)
 }
 
-/** Remembers the choice for reports. One that was chosen before, and had to wait, keeps why. */
+/**
+ * Remembers the choice for reports. A contest of one has a candidate that was chosen before and had to wait: it keeps its earlier reason.
+ */
 function withChoice(state: State, { of, done }: Contest, chosen: Pick<Choice, 'slot' | 'why'>): State {
   const first = done[0]?.attempt
   if (of === 1 || first === undefined) return state
@@ -74,7 +76,7 @@ function describeResult({ attempt, lines }: Entry): string {
   return `green${size}${remarks === 0 ? '' : `, ${remarks} ${remarks === 1 ? 'remark' : 'remarks'}`}`
 }
 
-/** By what the first of the ranked candidates is before the second. */
+/** Says what puts the first of the ranked candidates before the second. */
 function whyFirst([first, second]: readonly Entry[], limits: Limits): string {
   if (first?.attempt.phase !== 'gated') return 'none was green; its work is kept'
   if (second === undefined) return 'the only one that was made'

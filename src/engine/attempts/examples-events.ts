@@ -67,7 +67,7 @@ export function tried(state: State, event: EventOf<'tried'>, limits: Limits): St
 
 const MAX_SHOWN = 5
 
-/** For the next session. What was expected is in it only from the third mismatch on. */
+/** The text for the next session. It has the expected value only from the third mismatch on. */
 function describe({ example, criterion, why, given = '', actual = '', expected }: ExampleResult): string {
   const lines = [
     `Example ${example} of criterion ${criterion}: ${why}.`,

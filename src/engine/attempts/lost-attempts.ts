@@ -23,7 +23,10 @@ export function withLostSession(state: State, lost: LostSession): State {
   return withAttempt(recordLostSession(state, lost, usage), { ...attempt, phase: 'worked', session })
 }
 
-/** The run that takes over: whether it works in lanes, and whether it can gate candidates of the lost one apart from what that left. */
+/**
+ * The run that takes over. `inLanes`: it works in lanes. `canGateCandidates`: it can run the gates of candidates apart from the files that
+ * the lost run left.
+ */
 export type Successor = { inLanes: boolean; canGateCandidates: boolean }
 
 /**
@@ -46,7 +49,7 @@ export function takeOver(
   )
 }
 
-/** A candidate whose gates end the run each time is returned in the end. */
+/** A candidate is resumed at most so often, because its gates may be what ends the run each time. */
 const MAX_RESUMED = 2
 
 function isResumable(state: State, attempt: Attempt, successor: Successor): boolean {
@@ -63,12 +66,15 @@ function asResumed(attempt: Attempt): Attempt {
   return { ...rest, phase: 'guarded', resumed: true }
 }
 
-/** Returns an attempt that was to be resumed, with the work that is in its tree now. Nothing was interrupted twice. */
+/**
+ * Returns an attempt that was to be resumed, with the work that is in its tree now. Returning counts an interruption, so the one that
+ * `takeOver` counted is taken back.
+ */
 export function returnResumed(state: State, attempt: Attempt, message: string): State {
   return returnAsLost(addInterruptions(state, attempt.storyId, -1), attempt, message)
 }
 
-/** Whether a candidate is still asked for after people spoke: its story is there, open, and has the same criteria as before. */
+/** Whether people still want a candidate: its story exists and is open, and no command has made the candidate unwanted. */
 export function isStillWanted({ prd }: State, { storyId, unwanted }: Attempt): boolean {
   const story = prd.userStories.find(({ id }) => id === storyId)
   return !unwanted && story !== undefined && !story.passes && !story.skipped

@@ -34,7 +34,7 @@ export function withUndone(gates: GateResult[], undone: readonly UndoneStory[]):
     const what = isAll ? `nothing of ${storyId} is left` : `a part of ${storyId} is undone`
     return `${what}: ${named.join(', ')}${more} ${paths.length === 1 ? 'is' : 'are'} as before that story`
   })
-  // The job that ran the gates may have found the same.
+  // The job that ran the gates may already have added this finding.
   return [{ ...first, findings: [...new Set([...(first.findings ?? []), ...findings])] }, ...others]
 }
 

@@ -39,7 +39,7 @@ export function formatCommandLine(surface: Surface, line: string): string {
 const FRESH = /^(?:--|[\u2013\u2014])fresh$/i
 
 export function retry(args: CommandArguments): ParsedCommand {
-  // Between the stories or at the end: within the guidance it may be a word of the guidance.
+  // The flag counts only between the stories or as the last word. Inside the guidance it may be a word of the guidance.
   const { next } = readStories(args, (word) => FRESH.test(word))
   const isOption = (word: string, at: number) =>
     FRESH.test(word) && (at === args.words.length - 1 || at < next)

@@ -44,7 +44,7 @@ export function addCorrection(
     title: kind.title(source, text),
     description: kind.description(source, text),
     acceptanceCriteria: kind.criteria(source),
-    // Before the stories: people wait for an answer.
+    // Corrections come before all stories, because people wait for them.
     priority: Math.min(1, ...state.prd.userStories.map(({ priority }) => priority)) - 1,
     tags: tagsOf(state, known),
     corrects: { story: known, source: kind.trailer(source) },
@@ -54,7 +54,7 @@ export function addCorrection(
     ...state,
     prd: { ...state.prd, userStories: [...state.prd.userStories, correction] },
     corrections: { ...state.corrections, [id]: { source, at } },
-    // An answer changes no code.
+    // A question changes no code, so the approval stays.
     verification: source.kind === 'question' ? state.verification : unapprovedVerification(state),
     control: { ...state.control, scope: extendScope(state.control.scope, [id]) },
     ...(kept === undefined ? {} : { kept: { ...state.kept, [id]: { ...kept, dropped: [] } } }),
@@ -64,7 +64,7 @@ export function addCorrection(
   return withNote({ ...added, prd }, id, reason)
 }
 
-/** Corrections run the gates of the story that they correct; of the feature: those for every tag. */
+/** The tags, and so the gates, of the story that is corrected. A correction of the whole feature gets the tags of all stories. */
 function tagsOf({ prd }: State, story: string | null): string[] {
   const stories = prd.userStories.filter(({ id }) => story === null || id === story)
   return [...new Set(stories.flatMap(({ tags }) => tags))]

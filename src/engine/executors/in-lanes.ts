@@ -96,7 +96,7 @@ function withoutLane(ports: Ports): Ports {
   return { ...ports, repository }
 }
 
-/** A session or a candidate needs a work tree. What else a killed run left went with its lane. */
+/** Only a session or a candidate needs a work tree. Everything else that a killed run left is gone with its lane. */
 function needsLane(attempt: Attempt): boolean {
   return attempt.phase === 'reserved' || hasCandidate(attempt)
 }

@@ -10,8 +10,8 @@ import { baselinesOf } from './gate-memory.ts'
 type Place = Pick<CleanRoom, 'restore' | 'ignored' | 'gates'>
 
 /**
- * What the gates of this run that have no baseline did on the base. Empty if all have one, or if the base could not be prepared: then the
- * next attempt tries again. The place has the commit of the run again afterwards.
+ * Runs on the base those gates of this run that have no baseline, and returns their baselines. Empty if all have one. Also empty if the
+ * base could not be prepared: then the next attempt tries again. Afterwards the place has the run's commit again.
  */
 export async function runAtBase(
   run: GateRun,

@@ -19,7 +19,7 @@ type Found =
   | { kind: 'words'; why: string }
   | { kind: 'void'; why: string }
 
-/** Whether refusals are weighed here: files that a judge left have to be known. */
+/** Whether counterexamples can run here: that needs the files that the judge left. */
 export function canWeigh({ ports }: StepContext): boolean {
   return ports.repository.leftFiles !== undefined
 }
@@ -66,7 +66,7 @@ export async function weighRefusal(
 
 const ASK = '. Approve it, or leave a counterexample that fails'
 
-/** What ends without having shown anything: a program is missing, or the time is over. */
+/** A run that shows nothing: its program is missing, or its time is over. */
 const SAYS_NOTHING = /^exit 12[5-7]$|^timed out|^no output|^not started/
 
 async function tryOut(counterexample: Counterexample | undefined, context: StepContext): Promise<Found> {

@@ -87,7 +87,10 @@ function resetFor(criteria: readonly Criterion[], reasonOf: (which: string) => s
   return { kind: 'reset', stories: ids, reason: reasonOf(formatFirst(criteria)) }
 }
 
-/** Criteria below the level are a judge's mistake at first, since it may have named less than there is, and then their stories'. */
+/**
+ * The first time, criteria below the level are the judge's mistake: it may have named less evidence than exists. The second time they reset
+ * their stories.
+ */
 function checkLevels(
   stories: readonly Story[],
   evidence: readonly StoryEvidence[],
@@ -224,7 +227,7 @@ async function levelOfPlace(
   const named = line === null ? findTests(remark, names) : testsOnLine(code, names)
   const test = levelOfTests(named, storyId, facts)
   if (test !== null) return test
-  // A bracket shows nothing.
+  // A line without a letter or a digit, such as a bracket, shows nothing.
   if (line !== null && !/[\p{L}\p{N}]/u.test(code)) return { level: 'claimed' }
   return (await facts.isChanged(path, line)) === false
     ? { level: 'cited', outside: true }

@@ -136,7 +136,10 @@ async function checkWeakened(green: GateResult[], finalRun: FinalRun): Promise<F
   return { gates, verdict, usage }
 }
 
-/** Without the findings of gates that first ran for a later story, and that are red at the fork point. They run there only for this. */
+/**
+ * Leaves out findings of gates that are red at the fork point. Gates that first ran for a later story have no result there yet, so they run
+ * there now.
+ */
 async function withoutRedAtFork(
   results: GateResult[],
   first: readonly GateResult[],

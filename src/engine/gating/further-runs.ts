@@ -20,8 +20,8 @@ type EarlierTree = NonNullable<Awaited<ReturnType<RepositoryPort['asItWas']>>>
 type FurtherPorts = Pick<Ports, 'repository' | 'signal'>
 
 /**
- * Runs the gates again on the base plus the product of the change. Gates that say nothing about the base are left out. Where they are red,
- * and the change touches package manifests, they run once more with its packages, which the product may need.
+ * Runs the gates again on the base plus the product of the change. Gates whose result would say nothing are left out. If some are red and
+ * the change touches package manifests, these run once more with the packages of the change, which the product may need.
  */
 export async function runGatesAsItWas(
   run: GateRun,
@@ -35,7 +35,7 @@ export async function runGatesAsItWas(
   if (earlier === null) return { results: [], paths: [] }
   if (earlier.commit === run.from)
     return { results: resultsAtBase(run, first, earlier), paths: earlier.paths }
-  // A gate that the story has to make green was red when the story began.
+  // A gate that the story has to make green was red before, so its red result would say nothing.
   const only = inTree(first)
     .filter((one) => one.ok && !also.includes(one.name) && saysSomething(baseline[one.name], one, earlier))
     .map(({ name }) => name)
@@ -88,7 +88,10 @@ function resultsAtBase(
   })
 }
 
-/** Whether a red result shows a weakened check. A gate that was red before needs tests, of which the change touched earlier files. */
+/**
+ * Whether a red result would show a weakened check. If the gate was red before, it would only if the gate counts tests, and if the change
+ * touched checks that existed.
+ */
 function saysSomething(
   before: GateBaseline | undefined,
   now: GateResult,
@@ -98,7 +101,7 @@ function saysSomething(
   return before.red !== true || (touchesBase && testsRun(before.tests) + testsRun(now.tests) > 0)
 }
 
-/** A gate that ran no test at the base, and runs none with the checks as they were. It does not compile there, as before. */
+/** A gate that was red without a test on the base, and is so with the checks as they were. Its code does not compile there, as before. */
 function isRedWithoutTests({ ok, tests }: GateResult, before: GateBaseline | undefined): boolean {
   return !ok && before?.red === true && testsRun(before.tests) + testsRun(tests) === 0
 }

@@ -46,20 +46,20 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>, limits:
   )
 }
 
-/** What later runs are compared with, from the first run of these gates on a commit before any change to it. */
+/** The baselines for later runs, from the first run of these gates on a commit without any change. */
 export function baselinesOf(gates: readonly GateResult[]): GateBaselines {
   return { ...firstRuns({}, gates), ...redAtBase(gates) }
 }
 
-/** The same, of runs on the commit that the feature started from. */
+/** Marks baselines as those of the commit that the feature started from. */
 export function atForkPoint(found: GateBaselines): Record<string, GateBaseline> {
   const entries = Object.entries(found)
   return Object.fromEntries(entries.map(([name, one]) => [name, { ...one, atFork: one.red !== true }]))
 }
 
 /**
- * The state with what gates did on the base of an attempt. Behind others in the train that base has not landed and may never do, so then
- * nothing is kept.
+ * The state with what gates did on the base of an attempt. In the train, the base may be a candidate that never lands. Then nothing is
+ * kept.
  */
 export function recordBaseRuns(
   state: State,
@@ -72,7 +72,7 @@ export function recordBaseRuns(
   return { ...state, baselineGates: { ...found, ...known } }
 }
 
-/** What red gates did before the change, so that it shows which tests a story makes green, and whether it removes some. */
+/** The baselines of gates that were red before the change. They show which tests a story makes green, and whether it removes some. */
 function redAtBase(gates: readonly GateResult[]): Record<string, GateBaseline> {
   const red = gates.filter(({ ok }) => !ok)
   return Object.fromEntries(
@@ -163,7 +163,7 @@ export function updateTestCounts(state: State, gates: readonly GateResult[]): St
   const now = gates.flatMap(({ name, ok, ms, tests, knownRed }) => {
     const first = known[name]
     if (!ok || first === undefined) return []
-    // From now on a story is expected to keep it green.
+    // The gate was red and is green now, so from now on every story has to keep it green.
     if (first.red === true) {
       const { atFork } = first
       const at = atFork === undefined ? {} : { atFork }

@@ -49,7 +49,7 @@ function askSecond(counterexample: NonNullable<JudgeTask['counterexample']>, con
   )
 }
 
-/** Both, for a verification without a run. */
+/** The gates, then the judge: for a verification outside of a run. */
 export async function verifyWhole(
   context: StepContext,
 ): Promise<{ gates: GateResult[]; verdict: Verdict; usage: Usage }> {
@@ -168,7 +168,7 @@ const NEEDS_UNCHANGED: Readonly<Record<Limits['evidence'], Limits['evidence']>> 
   proved: 'tested',
 }
 
-/** The function, called once for each text. */
+/** A function that calls `read` once for each text, and remembers the answer. */
 function cached<T>(read: (text: string) => Promise<T>): (text: string) => Promise<T> {
   const known = new Map<string, Promise<T>>()
   return (text) => {

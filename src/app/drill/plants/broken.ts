@@ -1,4 +1,4 @@
-// The product is wrong and nothing hides it: what the tests of the project notice by themselves.
+// Plants that break the product and hide nothing, so that the project's own tests can notice.
 
 import type { DrillProject } from '../drilled-project.ts'
 import { languageOf } from '../languages.ts'
