@@ -6,7 +6,7 @@ import type { Environment } from '../../isolation/untrusted-env.ts'
 import { isWritten } from './languages.ts'
 import type { PlantedFile, Work } from './plant.ts'
 
-/** How far back commits are looked at. */
+/** The maximum number of commits to look at. */
 const MAX_COMMITS = 40
 const MAX_BYTES = 300_000
 
@@ -33,7 +33,7 @@ export type ProjectOptions = {
   product: readonly string[]
 }
 
-/** The guard refuses changes of these whatever else is in the commit. */
+/** The guard refuses any change of these files. */
 const isOfRalph = (path: string) => /^\.ralph\/|^ralph\.config\.|^\.github\//.test(path)
 
 export async function openProject({ directory, gates, env, product }: ProjectOptions): Promise<DrillProject> {

@@ -51,8 +51,8 @@ function isSamePrinted(one: Printed, other: Printed): boolean {
 }
 
 /**
- * Why the glue itself is not usable, so that another session writes it again; null if the runs say something about the product. `givens`
- * that are printed back say nothing, and neither does an error for each example.
+ * Why the glue itself cannot be used, so that another session has to write it again. Null if its runs show something about the product.
+ * `givens` that are printed back say nothing, and neither does an error for each example.
  */
 export function glueFault(
   runs: readonly GlueRun[],

@@ -26,7 +26,7 @@ export function testsThatNeed(
   return [...new Set([...failed, ...others])].slice(0, MAX_PROVED)
 }
 
-/** Those of the tests that pass in a green run. If its tool names no passing test, all of them do. */
+/** The failed tests that pass in this green run. If its tool names no passing test, all of them do. */
 export function testsThatPassNow({ named }: GateResult, failed: readonly string[]): string[] {
   const passing = named?.passed ?? []
   return failed.filter((name) => passing.length === 0 || passing.some((one) => isSameTest(one, name)))

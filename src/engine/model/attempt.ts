@@ -136,7 +136,7 @@ const Worked = z.extend(Reserved, { phase: z.literal('worked'), session: Session
 const Guarded = z.extend(Worked, {
   phase: z.literal('guarded'),
   candidate: Candidate,
-  /** Left out if stories are worked on one after the other, and for one of several candidates. */
+  /** Left out if stories are worked on one after another, and for a candidate of a contest that is not chosen. */
   train: z.exactOptional(
     z.object({
       /** Candidates land in the order of their places. */
@@ -147,7 +147,7 @@ const Guarded = z.extend(Worked, {
   ),
   /** How often it was rebased and gated again. */
   rebased: z.exactOptional(z.number()),
-  /** Its session ended in a run that was killed. In the checkout, files that git ignores may be that session's. */
+  /** Its session ended in a run that was killed. Ignored files in the checkout may come from that session. */
   resumed: z.exactOptional(z.literal(true)),
 })
 const Gated = z.extend(Guarded, {

@@ -92,7 +92,7 @@ export type Event = {
   | (AttemptId & { kind: 'conflicted'; failure: Failure })
   /**
    * `paths`: files that were put back to their earlier version for the run with the checks as they were. `unproved`: the product changed,
-   * and no gate fails without that. `base`: what gates that had no baseline did on the attempt's base.
+   * and no gate fails without that change. `base`: the baselines of gates that first ran on the attempt's base.
    */
   | (AttemptId & {
       kind: 'gated'

@@ -67,7 +67,7 @@ export type Expectation = {
 
 /**
  * A session about a story's examples. `write`: examples for criteria, without any work in the tree; `known` are those that exist, with what
- * they expect. `glue`: a program that calls the product with what examples give; it never sees what they expect.
+ * they expect. `glue`: a program that calls the product with what examples give; it never sees the expected values.
  */
 export type ExamplesTask =
   | {
@@ -240,7 +240,7 @@ export type IgnoredWork = {
 
 /**
  * A commit with the checks as they were. `paths`: the files in which it differs from the change. `touchesBase`: one of them existed before.
- * `kept`: files outside of the product of which it has the packages of the change.
+ * `kept`: files outside of the product that keep the packages of the change.
  */
 export type EarlierChecks = { commit: string; paths: string[]; touchesBase: boolean; kept?: string[] }
 
@@ -297,11 +297,10 @@ export type RepositoryPort = {
    */
   join(state: State, theirs: string): Promise<JoinResult | { refused: string }>
   /**
-   * The checks as they were: a commit like `from` with only the product of the change. It is `from` itself if only checks changed, and
-   * null if that is the change itself.
-   * `fork`: the commit that no agent wrote. `but`: paths that keep their change, since it was asked for. `only`: no other paths.
-   * `red`: the tree on which gates were red before; what it has outside of the product and `from` has not is taken from there.
-   * `newPackages`: manifests and lockfiles keep their packages.
+   * The checks as they were: a commit like `from` with only the product of the change. It is `from` itself if only checks changed, and null
+   * if it would equal the change. `fork`: the commit that no agent wrote. `but`: paths that keep their change, since it was asked for.
+   * `only`: no other paths. `red`: the tree on which gates were red before. Files outside of the product that only this tree has are taken
+   * from it. `newPackages`: manifests and lockfiles keep their packages.
    */
   asItWas(
     from: string,
@@ -314,9 +313,7 @@ export type RepositoryPort = {
       newPackages?: boolean
     },
   ): Promise<EarlierChecks | null>
-  /**
-   * The product as it was: a commit like `to` with the product of `from`, or null if that is `from` or `to` itself.
-   */
+  /** The product as it was: a commit like `to` with the product of `from`, or null if it would equal `from` or `to`. */
   withoutProduct(
     from: string,
     to: string,

@@ -18,7 +18,7 @@ import { SessionEntry } from './usage.ts'
 export type Conclusion = z.infer<typeof Conclusion>
 export const Conclusion = z.object({ outcome: Outcome, reason: z.string(), until: z.nullable(z.number()) })
 
-/** A story's breaker. `until`: when an open one allows a trial, epoch milliseconds. Other fields describe the last attempt. */
+/** A story's breaker. `until`: when an open one allows a trial, epoch milliseconds. The other fields describe the last attempt. */
 export type Breaker = z.infer<typeof Breaker>
 export const Breaker = z.object({
   position: z.enum(['closed', 'half-open', 'open']),
@@ -78,7 +78,7 @@ export const StoryRecord = z.object({
   refusedInWords: z.exactOptional(z.literal(true)),
   /** The tree of its first attempt with red gates since it last passed: a later attempt must not weaken the tests in it. */
   redTree: z.exactOptional(z.string()),
-  /** Stories whose work changed the same lines: it is no longer worked on at the same time as they are. */
+  /** Stories whose work changed the same lines. This story is no longer worked on at the same time as these. */
   conflicts: z.exactOptional(z.array(z.string())),
   /** Files that its parallel attempts changed and the plan does not name, or folders for all files in them; at most 50. */
   touched: z.exactOptional(z.array(z.string())),

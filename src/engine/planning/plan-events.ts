@@ -190,7 +190,7 @@ export function approve(state: State, { story: id, digest, at }: Approval): Stat
 type Approval = Extract<Command, { kind: 'approve' }>
 
 function isApprovalFor({ shownAt, ...plan }: Plan, digest: string | null, at: number | undefined): boolean {
-  // The digest may be of an edit that is not joined yet.
+  // The person may have approved an edit that Ralph has not joined yet.
   if (digest !== null) return plan.digest === digest || plan.stories.length === 0
   return shownAt !== null && (at === undefined || at >= shownAt)
 }

@@ -2,11 +2,12 @@
 import type { Prd, Story } from '../model/feature.ts'
 
 /**
- * Ralph's state with what people wrote. `ours` wins for passes, retries, blocked, skipped, lastResult, run and branchName; `theirs`
- * wins for everything else and for the order. A merge never makes a story pass, and merging the same file again changes nothing.
- * `seen`: the ids in the file that people edited; a story of ours that was not in it is newer, and stays. Without `seen`, every story
- * that theirs lacks counts as removed. `hasRalphNote`: whether a story's notes hold a note of Ralph's; then ours win unless they are
- * empty. `untouched`: the stories that people left unchanged; ours win, since Ralph may have changed what they depend on (`split`).
+ * Merges Ralph's state (`ours`) with what people wrote (`theirs`). `ours` wins for passes, retries, blocked, skipped, lastResult, run and
+ * branchName; `theirs` wins for everything else and for the order. A merge never makes a story pass, and merging the same file again
+ * changes nothing. `seen`: the ids in the file that people edited; a story of ours that was not in it is newer, and stays. Without `seen`,
+ * every story that `theirs` lacks counts as removed. `hasRalphNote`: whether a story's notes hold a note of Ralph's; then our notes win
+ * unless they are empty. `untouched`: the stories that people left unchanged. There `ours` wins completely, because Ralph may have changed
+ * their dependencies (`split`).
  */
 export function mergePeople(
   ours: Prd,

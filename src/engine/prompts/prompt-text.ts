@@ -65,7 +65,7 @@ export function steadyNewest(items: readonly string[], bound: number): string {
   return newest(fits.slice(start), bound)
 }
 
-/** Whether the list may begin with this entry: true for about one of four, decided only by its text. */
+/** Whether the list may begin with this entry: true for about one entry in four. Only its text decides, so the answer stays the same. */
 function isLandmark(item: string): boolean {
   return [...item].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_521, 7) % 4 === 0
 }

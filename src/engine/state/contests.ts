@@ -59,8 +59,8 @@ export function contestedStory(state: State, isFree: (story: Story) => boolean):
 }
 
 /**
- * Contests with candidates that are done and none in work: a choice is possible now. Whether it is due, `storyToDecideNow` says, or at the
- * end of the run `storyToDecideAtEnd`. Stories that people passed or skipped are left out.
+ * Contests with candidates that are done and none in work: a choice is possible now. `storyToDecideNow` says whether it is due, and
+ * `storyToDecideAtEnd` does so at the end of the run. Stories that people passed or skipped are left out.
  */
 export function undecidedContests(state: State): [id: string, contest: Contest][] {
   const isOpen = (id: string) =>

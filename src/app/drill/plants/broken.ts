@@ -7,7 +7,7 @@ import { type Made, type NotMade, notMade, type Plant } from '../plant.ts'
 const UNDONE = 3
 const EDITS = 3
 
-/** The undone product part of the nth recent commit that can be undone. */
+/** Undoes the product changes of a recent commit: of the nth that can be undone. */
 function undone(nth: number): Plant {
   return {
     name: `undo-${nth}`,
@@ -33,7 +33,7 @@ function undone(nth: number): Plant {
   }
 }
 
-/** Small changes of a line, the first that fits. Comments and imports are left alone. */
+/** Small changes of a line; the first that fits is made. Comments and imports are left alone. */
 const EDITS_OF_LINE: readonly [pattern: RegExp, by: string][] = [
   [/(\w|\)) \+ (\w|\()/, '$1 - $2'],
   [/(\w|\)) - (\w|\()/, '$1 + $2'],
@@ -66,7 +66,7 @@ async function possibleEdits(project: DrillProject): Promise<Edit[]> {
   return found
 }
 
-/** An operator of the product is another one, in files spread over the project. */
+/** Changes one operator of the product, in files spread over the project. */
 function edited(nth: number): Plant {
   return {
     name: `edit-${nth}`,
@@ -87,7 +87,7 @@ function edited(nth: number): Plant {
   }
 }
 
-/** The largest product file is empty. */
+/** Empties the largest product file. */
 async function emptiesFile(project: DrillProject): Promise<Made | NotMade> {
   const sizes = await Promise.all(
     project.files

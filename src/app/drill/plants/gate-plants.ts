@@ -1,4 +1,4 @@
-// The product is wrong, and what the gates run checks less.
+// Plants that break the product and weaken the scripts or settings that gates run.
 import { asObject, jsonObject } from '../../../engine/model/json.ts'
 import type { DrillProject } from '../drilled-project.ts'
 import { type Break, hiding, type NotMade, notMade, type Plant, type Work } from '../plant.ts'

@@ -1,4 +1,4 @@
-// Nothing is done, more is done than was asked, or nothing shows that it works.
+// Plants that do nothing, do more than was asked, or leave nothing that shows that the work is right.
 import { randomBytes } from 'node:crypto'
 import type { DrillProject } from '../drilled-project.ts'
 import { languageOf } from '../languages.ts'

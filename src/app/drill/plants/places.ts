@@ -1,4 +1,4 @@
-// The work is not in the commit, or code ends or patches the tests while they run.
+// Plants whose work is not in the commit, or whose code ends or patches the tests while they run.
 import { dirname, join, relative } from 'node:path/posix'
 import type { DrillProject } from '../drilled-project.ts'
 import { languageOf } from '../languages.ts'

@@ -1,4 +1,4 @@
-// The product is wrong, and the tests that notice it are weakened.
+// Plants that break the product and weaken the tests that notice it.
 
 import type { DrillProject } from '../drilled-project.ts'
 import { languageOf } from '../languages.ts'
@@ -15,7 +15,7 @@ import {
 
 const NO_TEST_FILE = notMade('the output of the gate does not name a test file')
 
-/** A file as the broken product has it: tests and product can be one file. */
+/** The text of a file in the broken product: tests and product can be in one file. */
 async function textOf(path: string, project: DrillProject, { work }: Break): Promise<string | null> {
   const planted = work.get(path)
   return typeof planted === 'string' ? planted : project.read(path)
@@ -86,7 +86,7 @@ export const tests: readonly Plant[] = [
     async make(project) {
       for (const commit of await project.commits()) {
         const work = await project.undo(commit, project.isTest)
-        // The earlier version of a test may fail with the product of today; a test that came with the commit is just gone.
+        // The earlier version of a test may fail with the product of today; a test that the commit added no longer exists.
         if (work !== null && [...work.values()].some((file) => file === null))
           return {
             work,
