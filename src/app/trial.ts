@@ -184,11 +184,15 @@ const NOT_FOUND = [
   /^(?:make(?:\[\d+\])?|(?:\/usr\/bin\/)?env): [`'‘"]?([\w@.+/-]+?)['’"]?: No such file or directory$/m,
   /"([\w@.+/-]+)": executable file not found in \$PATH/,
 ]
+/** cargo starts the program `cargo-hack` for `cargo hack` (https://doc.rust-lang.org/cargo/reference/external-tools.html#custom-subcommands). */
+const NO_SUBCOMMAND = /^error: no such (?:sub)?command: `([\w-]+)`$/m
 /** Output of runners that have their own exit code, but print that the program ended with 127. */
 const PASSED_ON = /\bError 127$|\bexit (?:code|status):? 127\b|: executable file not found in \$PATH/m
 
 /** The name of the missing program, or an empty text if the output does not name it. Null if no program is missing. */
 function missingProgram(output: string, code: number): string | null {
+  const [, subcommand] = NO_SUBCOMMAND.exec(output) ?? []
+  if (subcommand !== undefined && code === 101) return `cargo-${subcommand}`
   if (code !== 126 && code !== 127 && !PASSED_ON.test(output)) return null
   if (code === 126) return ''
   return NOT_FOUND.flatMap((pattern) => pattern.exec(output)?.[1] ?? [])[0] ?? ''

@@ -37,6 +37,8 @@ const rust: Ecosystem = {
         test: `cargo test${flags}`,
         build: `cargo build${flags}`,
       }),
+      // Settings only say how these tools work when somebody runs them.
+      guesses: ['format', 'lint'],
       isWorkspace,
     }
   },

@@ -120,3 +120,23 @@ test('the copy has the submodules that are checked out, at the commit that the p
     await rm(folder, { recursive: true, force: true })
   }
 })
+
+test('a subcommand that cargo does not have is a missing program, and its word in the output of a test is not', async () => {
+  const output = [
+    'error: no such command: `hack`',
+    '',
+    'help: find a package to install `hack` with `cargo search cargo-hack`',
+  ]
+  assert.deepEqual(
+    await tried([
+      ends(101, ...output),
+      ends(1, ...output),
+      ends(101, 'thread: error: no such command: `hack`'),
+    ]),
+    [
+      'missing: needs cargo-hack, which is not on this machine',
+      'red: exit 1: error: no such command: `hack`',
+      'red: exit 101: thread: error: no such command: `hack`',
+    ],
+  )
+})

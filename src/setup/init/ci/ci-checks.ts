@@ -49,6 +49,14 @@ export function readCi(folder: Folder): CiFacts {
 }
 
 function readJob({ name, steps, services }: CiJob, facts: CiFacts): void {
+  // What it checks may need a nightly toolchain.
+  if (
+    steps
+      .flatMap((step) => rustChannel(step) ?? [])
+      .at(-1)
+      ?.startsWith('nightly') === true
+  )
+    return
   const found = steps.flatMap((step) => commandsOf(step, facts))
   const installs = found.flatMap(({ run }) => run.split(' && ').flatMap(pipInstalls))
   const checks = found.flatMap(({ kind, run, folder, step }): CiCheck[] => {
@@ -62,6 +70,14 @@ function readJob({ name, steps, services }: CiJob, facts: CiFacts): void {
   facts.checks.push(...checks)
   facts.services.push(...services)
   facts.uses.push(...steps.flatMap((step) => (step.kind === 'uses' ? [step] : [])))
+}
+
+/** The toolchain of Rust that a step makes the default; null if it makes none. */
+function rustChannel(step: CiStep): string | null {
+  if (step.kind === 'run')
+    return /\brustup (?:default|override set) (\S+)/.exec(step.script ?? '')?.[1] ?? null
+  const [, ref] = /^(?:dtolnay|actions-rs|actions-rust-lang)\/\S*toolchain@(.+)$/.exec(step.uses) ?? []
+  return ref === undefined ? null : (step.inputs.toolchain ?? ref)
 }
 
 /** Whether a step writes a comment or a review, by an action for it or through GitHub's API. */

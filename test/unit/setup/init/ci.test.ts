@@ -445,3 +445,34 @@ test('if CI tests the top, a project below it that CI leaves out has no gates', 
     assert.ok(names(top + step).includes('check-test'), step)
   assert.ok(names('      - run: cargo build\n').includes('check-test'))
 })
+
+test('a job with a nightly toolchain checks what a stable one may not build', () => {
+  const job = (name: string, step: string) =>
+    `  ${name}:\n    steps:\n      - ${step}\n      - run: ci/${name}.sh test\n`
+  const nightly = [
+    'run: rustup update nightly && rustup default nightly',
+    'run: rustup default $toolchain',
+    'uses: dtolnay/rust-toolchain@nightly',
+    '{ uses: actions-rs/toolchain@v1, with: { toolchain: nightly-2024-09-15 } }',
+  ]
+  const text = nightly.map((step, at) => job(`n${at}`, step)).join('')
+  const stable = job('s', '{ uses: dtolnay/rust-toolchain@v1, with: { toolchain: stable } }')
+  const files = {
+    '.github/workflows/ci.yml': `on: pull_request\nenv:\n  toolchain: nightly-2024-09-15\njobs:\n${text}${stable}`,
+  }
+  assert.deepEqual(
+    readCi(folder(files)).checks.map(({ run }) => run),
+    ['ci/s.sh test'],
+  )
+})
+
+test('settings of clippy and rustfmt are a gate only if CI runs them, or runs no tests', () => {
+  const files = { 'Cargo.toml': '[package]\n[lints.clippy]\n', 'rustfmt.toml': '' }
+  const names = (more: Record<string, string>) => Object.keys(detect(tree({ ...files, ...more })).gates)
+  assert.deepEqual(names({}), ['format', 'lint', 'test', 'build'])
+  assert.deepEqual(names(workflow('  a:\n    steps:\n      - run: cargo test\n')), ['test', 'build'])
+  assert.deepEqual(
+    names(workflow('  a:\n    steps:\n      - run: cargo test\n      - run: cargo clippy\n')),
+    ['lint', 'test', 'build'],
+  )
+})
