@@ -90,13 +90,15 @@ async function parse(program: Command): Promise<void> {
   if (older !== null && 'mistake' in older) throw new UserError(older.mistake)
   for (const note of older?.notes ?? []) printLines(process.stderr, note)
   const [first, second] = argv
-  if (first === 'help' && second !== undefined && program.commands.every((one) => !isNamed(one, second))) {
+  const isName = second !== undefined && !second.startsWith('-')
+  if (first === 'help' && isName && program.commands.every((one) => !isNamed(one, second))) {
     const names = COMMANDS.map(({ name }) => name)
     const near = nearest(second, names)
     const suggestion = near === null ? '' : `\n(Did you mean ${near}?)`
     program.error(`error: unknown command '${second}'${suggestion}`, { code: 'commander.unknownCommand' })
   }
-  await program.parseAsync(argv.length === 0 ? ['--help'] : argv, { from: 'user' })
+  const asksForList = argv.length === 0 || (first === 'help' && (second === '--help' || second === '-h'))
+  await program.parseAsync(asksForList ? ['--help'] : argv, { from: 'user' })
 }
 
 async function add(

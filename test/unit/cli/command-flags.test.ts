@@ -122,6 +122,7 @@ test('ralph without a command prints the list, and help of an unknown command is
     /there is no command 'rnu'\.\n {2}fix: did you mean run\? ralph help lists the commands\. To work on a feature/,
   )
   assert.match((await place.ralph('help', 'statsu')).err, /\n {2}fix: did you mean status\? ralph help/)
+  assert.equal((await place.ralph('help', '--help')).out, (await place.ralph('help')).out)
   assert.match((await place.ralph('help', 'resume')).out, /^Usage: ralph run\|resume /)
   const wide = bare.out.split('\n').filter((line) => line.length > 80)
   assert.deepEqual(wide, [])
