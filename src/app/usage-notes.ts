@@ -50,8 +50,8 @@ type Note = z.infer<typeof Note>
 type JudgeNote = z.infer<typeof JudgeNote>
 
 /**
- * Notes the usage of a session that has ended. Removes the notes of an attempt once its end is saved. Once no attempt is
- * in work, it removes all notes, because a killed run leaves some.
+ * Notes the usage of a session that has ended. Removes the notes of an attempt once its end is saved. Once no attempt is in progress, it
+ * removes all notes, because a killed run leaves some.
  */
 export function usageNotes(git: Git): Observer {
   return {

@@ -100,10 +100,10 @@ export function nextStep(
   return { kind: needsExamples(state, story, limits) ? 'examples' : 'reserve', storyId: story.id }
 }
 
-/** A test for the stories that share no files with other stories in work. Candidates of one story may be made side by side. */
+/** A test for the stories that share no files with other stories in progress. Candidates of one story may be made side by side. */
 function storiesBesideOthers(state: State): (story: Story) => boolean {
   const inWork = state.prd.userStories.filter(({ id }) => attemptsAt(state, id).length > 0)
-  // Computed once: most stories are not in work.
+  // Computed once: most stories are not in progress.
   const fitsBesideAll = canBeginBeside(state, inWork)
   return (story) => {
     if (!inWork.includes(story)) return fitsBesideAll(story)
@@ -124,7 +124,7 @@ export function concludeLanding(state: State): Step {
   return { kind: 'conclude', conclusion: endIdleChain(state, conclusion) }
 }
 
-/** An attempt in work is always finished or returned, whatever else happens. */
+/** An attempt in progress is always finished or returned, whatever else happens. */
 export function nextStepOfAttempt(attempt: Attempt, state: State, limits: Limits): AttemptStep {
   const { green } = state
   if (slotOf(attempt) !== undefined && isCandidateDone(attempt)) return { kind: 'enter', attempt }

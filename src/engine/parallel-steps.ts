@@ -23,8 +23,8 @@ export function nextAttemptStep(
 }
 
 /**
- * The next step of the run as a whole: another reservation, or a sync. Null while the next step has to wait until no story is in
- * work, such as the final verification or the end.
+ * The next step of the run as a whole: another reservation, or a sync. Null while the next step has to wait until no story is in progress,
+ * such as the final verification or the end.
  */
 export function nextRunStep(state: State, limits: Limits, now: number): Step | null {
   const open = Object.values(state.attempts)
@@ -33,7 +33,7 @@ export function nextRunStep(state: State, limits: Limits, now: number): Step | n
   return open.length === 0 || isBetweenAttempts(step) ? step : null
 }
 
-/** What may happen while other stories are in work. */
+/** What may happen while other stories are in progress. */
 type StepBetweenAttempts = Extract<Step, { kind: 'sync' | 'decide' | 'reserve' }>
 
 function isBetweenAttempts(step: Step): step is StepBetweenAttempts {

@@ -348,7 +348,7 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
   }
 }
 
-/** Returns an attempt in work without charging it: it was cancelled, stopped by a limit, or lost. */
+/** Returns an attempt in progress without charging it: it was cancelled, stopped by a limit, or lost. */
 export function refund(
   state: State,
   id: AttemptId | Attempt,
@@ -374,7 +374,7 @@ export function refund(
   })
 }
 
-/** Returns all attempts in work. Failed and returned attempts are left to their own next step. */
+/** Returns all attempts in progress. Failed and returned attempts are left to their own next step. */
 export function refundAll(state: State, reason: AttemptIn<'returned'>['reason'], message: string): State {
   return attemptsInWork(state).reduce((after, attempt) => refund(after, attempt, reason, message), state)
 }

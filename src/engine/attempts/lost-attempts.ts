@@ -30,7 +30,7 @@ export function withLostSession(state: State, lost: LostSession): State {
 export type Successor = { inLanes: boolean; canGateCandidates: boolean }
 
 /**
- * The state after a job was lost. A candidate whose session has ended stays in work, so that its gates run again and no session is paid
+ * The state after a job was lost. A candidate whose session has ended stays in progress, so that its gates run again and no session is paid
  * twice. Other attempts are returned, and the reservations of sessions that reported nothing are charged as estimates.
  */
 export function takeOver(

@@ -1,4 +1,4 @@
-// A worker of a wave: one of several processes that share a state, each with one attempt in work.
+// A worker of a wave: one of several processes that share a state, each with one attempt in progress.
 
 import type { Executor } from '../driver.ts'
 import { idOf } from '../model/attempt.ts'

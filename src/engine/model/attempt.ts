@@ -94,7 +94,7 @@ export const Reservation = z.object({
 /** The place and the worker of an attempt. */
 export type Runner = z.infer<typeof Runner>
 export const Runner = z.discriminatedUnion('at', [
-  /** In the run's checkout, as the only attempt in work. */
+  /** In the run's checkout, as the only attempt in progress. */
   z.object({ at: z.literal('checkout') }),
   /**
    * In its own work tree, in parallel with other attempts. `worker`: the worker of a wave that works on it; left out: any worker may
@@ -169,7 +169,7 @@ const Failed = z.extend(Worked, {
   tried: z.exactOptional(z.array(ExampleResult)),
 })
 
-/** An iteration in work. It is saved before the agent starts, so that a crash cannot hide its cost. */
+/** An iteration in progress. It is saved before the agent starts, so that a crash cannot hide its cost. */
 export type Attempt = z.infer<typeof Attempt>
 export const Attempt = z.discriminatedUnion('phase', [
   Reserved,
@@ -191,7 +191,9 @@ export const Attempt = z.discriminatedUnion('phase', [
   }),
 ])
 
-/** Identifies an attempt among those in work at the same time. `slot`: of one of several candidates. An attempt is not an id: `idOf`. */
+/**
+ * Identifies an attempt among those in progress at the same time. `slot`: of one of several candidates. An attempt is not an id: `idOf`.
+ */
 export type AttemptId = { storyId: string; slot?: number; contest?: never }
 
 export function idOf(of: AttemptId | Attempt): AttemptId {

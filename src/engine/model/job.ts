@@ -42,7 +42,7 @@ export function attemptInCheckout({ attempts }: Pick<State, 'attempts'>): Attemp
   return Object.values(attempts).find((attempt) => !isInLane(attempt)) ?? null
 }
 
-/** The attempts at a story that are in work: several if they make candidates to choose from. */
+/** The attempts at a story that are in progress: several if they make candidates to choose from. */
 export function attemptsAt({ attempts }: Pick<State, 'attempts'>, storyId: string): Attempt[] {
   return Object.values(attempts).filter((attempt) => attempt.storyId === storyId)
 }

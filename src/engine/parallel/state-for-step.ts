@@ -1,4 +1,4 @@
-// The state as a step of one attempt sees it, next to other attempts in work. Pure.
+// The state as a step of one attempt sees it, next to other attempts in progress. Pure.
 
 import { type Attempt, attemptKey, slotOf } from '../model/attempt.ts'
 import type { State } from '../model/state.ts'
@@ -21,7 +21,7 @@ export function stateForStep(
   return withOnlyAttempt(state, attempt)
 }
 
-/** The estimates of the other sessions in work are no longer available to this one. */
+/** The estimates of the other sessions in progress are no longer available to this one. */
 function withOthersReserved(state: State, attempt: Attempt): State {
   return Object.values(state.attempts)
     .filter((other) => attemptKey(other) !== attemptKey(attempt) && other.phase === 'reserved')

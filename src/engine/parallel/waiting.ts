@@ -9,7 +9,7 @@ export function hasWaiting({ waiting }: Pick<State, 'waiting'>): boolean {
   return waiting !== undefined
 }
 
-/** The state with all attempts put aside: they wait for the next wave, and no job has them in work. */
+/** The state with all attempts put aside: they wait for the next wave, and no job has them in progress. */
 export function withWaiting(state: State): State {
   const open = Object.values(state.attempts)
   if (open.length === 0) return state
@@ -24,7 +24,7 @@ function putAside(attempt: Attempt): Attempt {
   return { ...free, train: { ...free.train, isRedBehind: false } }
 }
 
-/** The state with the waiting candidates in work again. A candidate whose story is no longer asked for is returned, uncharged. */
+/** The state with the waiting candidates in progress again. A candidate whose story is no longer asked for is returned, uncharged. */
 export function withoutWaiting(state: State): State {
   const { waiting = {}, ...rest } = state
   const resumed: State = { ...rest, attempts: { ...waiting, ...state.attempts } }

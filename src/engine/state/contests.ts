@@ -13,13 +13,13 @@ function candidatesFor({ candidates }: Limits, { tags, retries }: Story): number
   return candidates.byTag.find(([tag]) => tags.includes(tag))?.[1] ?? candidates.run
 }
 
-/** The slot of the attempt that may begin at this story now; null if all its attempts are in work or done. */
+/** The slot of the attempt that may begin at this story now; null if all its attempts are in progress or done. */
 export function nextSlot(state: State, story: Story, limits: Limits): { of: number; slot?: number } | null {
   const contest = contestOf(state, story.id)
   if (contest !== null && contest.done.length >= contest.of) return null
   const of = contest?.of ?? candidatesFor(limits, story)
   const own = attemptsAt(state, story.id)
-  // People discarded the candidates while some were in work. These have to end before others begin.
+  // People discarded the candidates while some were in progress. These have to end before others begin.
   if (contest === null && own.some((attempt) => slotOf(attempt) !== undefined)) return null
   if (of === 1) return own.length === 0 ? { of } : null
   // An attempt without a slot is the chosen one, or began before several were configured.
@@ -59,7 +59,7 @@ export function contestedStory(state: State, isFree: (story: Story) => boolean):
 }
 
 /**
- * Contests with candidates that are done and none in work: a choice is possible now. `storyToDecideNow` says whether it is due, and
+ * Contests with candidates that are done and none in progress: a choice is possible now. `storyToDecideNow` says whether it is due, and
  * `storyToDecideAtEnd` does so at the end of the run. Stories that people passed or skipped are left out.
  */
 export function undecidedContests(state: State): [id: string, contest: Contest][] {

@@ -69,7 +69,7 @@ export function recordLostSession(
   return withEntries(state, [entryOf(state, lost, { agent: null, model: null, version: '' })])
 }
 
-/** The attempt in work that a session belongs to. */
+/** The attempt in progress that a session belongs to. */
 function attemptOf({ attempts }: State, { storyId, slot }: Pick<Spending, 'storyId' | 'slot'>) {
   if (storyId === null) return undefined
   return attempts[attemptKey(slot === undefined ? { storyId } : { storyId, slot })]

@@ -5,7 +5,7 @@ import type { State } from '../model/state.ts'
 /** The maximum number of screenshots in a state: each has about 60 KB, and every job fetches them. */
 const MAX_SCREENSHOTS = 200
 
-/** The newest screenshots of each story, those of attempts in work first, then those of the base. */
+/** The newest screenshots of each story, those of attempts in progress first, then those of the base. */
 function screenshotsOf(state: State): Screenshot[] {
   const inWork = Object.values(state.attempts).flatMap((one) => ('gates' in one ? one.gates : []))
   const ofStories = newestFirst(state).flatMap((id) => picturesOf(state, id))

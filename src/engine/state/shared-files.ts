@@ -1,4 +1,4 @@
-// Which stories may be in work together: none that are known to change the same file. Pure.
+// Which stories may be in progress together: none that are known to change the same file. Pure.
 
 import type { Story } from '../model/feature.ts'
 import type { State, StoryRecord } from '../model/state.ts'
@@ -6,7 +6,7 @@ import { coveringPaths, PathMap, plannedPaths } from '../prd/touches.ts'
 
 type Known = Pick<State, 'prd' | 'records'>
 
-/** A test for the stories that may begin while the stories of `beside` are in work. */
+/** A test for the stories that may begin while the stories of `beside` are in progress. */
 export function canBeginBeside(state: Known, beside: readonly Story[]): (story: Story) => boolean {
   if (beside.length === 0) return () => true
   const { records } = state
