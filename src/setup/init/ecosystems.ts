@@ -37,7 +37,7 @@ const rust: Ecosystem = {
         test: `cargo test${flags}`,
         build: `cargo build${flags}`,
       }),
-      // Settings only say how these tools work when somebody runs them.
+      // Settings only say how these tools work when they run.
       guesses: ['format', 'lint'],
       isWorkspace,
     }
