@@ -239,7 +239,7 @@ test('the pages of languages have the gates that `ralph init` proposes for such 
     assert.deepEqual(commands, finds.setups ?? [], page)
     const byHand = Object.keys(given).filter((name) => !WRITTEN.includes(name))
     const { text } = pages.find(({ path }) => path === `docs/how-to/${page}.md`) ?? assert.fail()
-    for (const name of byHand) assert.match(text, new RegExp(`writes all of it but\\s+\`${name}\``), page)
+    for (const name of byHand) assert.match(text, new RegExp(`writes everything except\\s+\`${name}\``), page)
   }
 })
 
