@@ -11,6 +11,7 @@ import type { Trial } from '../app/trial.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { remaining } from '../engine/prd/select.ts'
 import { execute, gitEnv } from '../git/git-process.ts'
+import { hostOf, isGitHubHost } from '../github/forges/forge.ts'
 import { earlierRuns, proposedLimit } from '../report/expected-cost.ts'
 import { configFileNames, readSettings, writtenSettings } from '../settings/read-settings.ts'
 import type { FoundFacts, GivenAnswers, ResolvedAnswers, WrittenSettings } from '../setup/init/answers.ts'
@@ -175,6 +176,12 @@ export async function defaultBranchOf(top: string, env: Environment): Promise<st
   for (const name of ['main', 'master'])
     if ((await askGit(top, env, 'rev-parse', '--verify', '--quiet', `refs/heads/${name}`)) !== '') return name
   return (await askGit(top, env, 'symbolic-ref', '--quiet', '--short', 'HEAD')) || 'main'
+}
+
+/** The host of the remote; null without one, and for GitHub's own. */
+export async function otherHostOf(top: string, env: Environment): Promise<string | null> {
+  const host = hostOf(await askGit(top, env, 'config', '--get', 'remote.origin.url'))
+  return host === null || isGitHubHost(host) ? null : host
 }
 
 /** The current branch; null if a run finds the base by itself: from `origin/HEAD`, `main` or `master`. */

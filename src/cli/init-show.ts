@@ -11,6 +11,7 @@ import { terminalText } from '../report/escape.ts'
 import { diffColours, type Look, paint } from '../report/terminal/terminal-line.ts'
 import { wrap } from '../report/terminal/width.ts'
 import { toKebabCase } from '../settings/setting.ts'
+import { otherHostNote, separateJobMistake } from '../setup/checks/check-server.ts'
 import type { FoundFacts, ResolvedAnswers } from '../setup/init/answers.ts'
 import { type FileChange, ISSUE_FORM, RESUME, toYaml, UNPINNED } from '../setup/init/init-files.ts'
 import { installLine } from '../setup/init/install-lines.ts'
@@ -126,6 +127,8 @@ type Done = {
   /** How the job's identity is exchanged, instead of keys; null for stored keys. */
   keyless: Keyless | null
   defaultBranch: string
+  /** The host of the remote, if it is not GitHub's own. */
+  otherHost: string | null
 }
 
 /** What was done, what a person has to know, and the next commands. */
@@ -289,8 +292,8 @@ function uncountedTests(gates: unknown, { trials }: TrialResults): { name: strin
 type Missing = [isSo: boolean, short: string, ...long: string[]]
 
 /** What keeps a run from working, or from proving anything, the most important one first: in a few words, and in a warning. */
-function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Done): Missing[] {
-  const { agent, gates } = answers.inputs
+function findMissing({ changes, answers, tried, ignored, note, otherHost, keys: [key] }: Done): Missing[] {
+  const { agent, gates, isolation } = answers.inputs
   const vendor = findAgent(String(agent))
   const uncounted = uncountedTests(gates, tried)
   const { product } = tried.found
@@ -327,8 +330,21 @@ function findMissing({ changes, answers, tried, ignored, note, keys: [key] }: Do
       `in git: ${paths} (.gitignore hides it)`,
       `git ignores ${paths}: a run reads only what is committed`,
     ],
+    [
+      otherHost !== null,
+      `the workflow for ${otherHost} (warning above)`,
+      ...(otherHost === null ? [] : serverNotes(otherHost, isolation === 'separate-job')),
+    ],
     [note !== null, "the project's actionlint does not know `queue` (warning above)", note ?? ''],
     [tried.warnings.length > 0, 'a fix for the gates (warnings above)', ...tried.warnings],
+  ]
+}
+
+function serverNotes(host: string, isSeparate: boolean): string[] {
+  const { found, fix } = separateJobMistake(host)
+  return [
+    `the workflow is for GitHub. ${otherHostNote(host)}`,
+    ...(isSeparate ? [`${found} Fix: ${fix}`] : []),
   ]
 }
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod/mini'
 import { asObject } from '../engine/model/json.ts'
-import { forgeOf } from './forges/forge.ts'
+import { forgeOf, isGitHubHost } from './forges/forge.ts'
 
 const SERVICE = '/twirp/github.actions.results.api.v1.ArtifactService'
 
@@ -22,10 +22,7 @@ export function runtimeOf(env: Readonly<Record<string, string>>): Runtime | null
 export function hasResults(env: Readonly<Record<string, string | undefined>>): boolean {
   if (!forgeOf(env.GITHUB_API_URL ?? '').hasArtifacts) return false
   const address = env.GITHUB_SERVER_URL || 'https://github.com'
-  const host = URL.canParse(address) ? new URL(address).hostname : ''
-  return (
-    host === 'github.com' || host.endsWith('.ghe.com') || host.endsWith('.localhost') || host === '127.0.0.1'
-  )
+  return isGitHubHost(URL.canParse(address) ? new URL(address).hostname : '')
 }
 
 /** The scope in a token's claims. They are not verified here: the service does that. */

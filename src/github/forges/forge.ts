@@ -39,6 +39,18 @@ export function forgeOf(api: string): Forge {
   return FORGES.find((forge) => forge.api.test(address)) ?? GITHUB
 }
 
+/** The host that a clone's remote names, without its port; null for a path. */
+export function hostOf(remote: string): string | null {
+  const [, web, ssh] =
+    /^(?:(?:https?|ssh|git):\/\/(?:[^@/\s]+@)?([^:/\s]+)|[^@/\s]+@([^:/\s]+):)/.exec(remote) ?? []
+  return (web ?? ssh ?? '').toLowerCase() || null
+}
+
+/** Whether a host is github.com, or its data residency. Only they have the services of artifacts and caches. Loopback stands in for them. */
+export function isGitHubHost(host: string): boolean {
+  return host === 'github.com' || /\.ghe\.com$|\.localhost$|^127\.0\.0\.1$/.test(host)
+}
+
 /** The authors of comments that are written with a job's own token. Every workflow of the repository can write as one of them. */
 export const JOB_LOGINS: ReadonlySet<string> = new Set([
   'github-actions[bot]',

@@ -29,6 +29,7 @@ import {
   promptMistakes,
   workingDirectoryMistakes,
 } from './check-repository.ts'
+import { checkServer, serverMistakes } from './check-server.ts'
 import { checkStories, storyMistakes } from './check-stories.ts'
 import {
   checkBrowser,
@@ -117,6 +118,15 @@ export const CHECKS: readonly Check[] = [
     blocks: workingDirectoryMistakes,
     parts: ['claim'],
     reads: ['workingDirectory'],
+  },
+  {
+    name: 'server',
+    seen: 'machine',
+    ofCi: true,
+    look: checkServer,
+    blocks: serverMistakes,
+    parts: ['claim'],
+    reads: ['isolation'],
   },
   { name: 'isolation', seen: 'machine', look: checkIsolation, alone: true, reads: ['isolation'] },
   {

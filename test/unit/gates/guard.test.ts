@@ -58,6 +58,9 @@ const REFUSED: Record<string, string[]> = {
   workflow: [
     '.github/workflows/ci.yml',
     '.github/workflows/sub/x',
+    '.gitea/workflows/ralph.yml',
+    '.forgejo/workflows/ralph.yml',
+    '.forgejo/workflows',
     '.github/workflows',
     '.github',
     '.GitHub/Workflows/x.yml',

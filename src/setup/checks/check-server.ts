@@ -1,0 +1,54 @@
+// The server of runs in CI: whether it has what the isolation needs, and which page tells how to set it up.
+import { forgeOf, hostOf, isGitHubHost } from '../../github/forges/forge.ts'
+import type { Mistake } from '../../system/errors.ts'
+import {
+  type CheckResult,
+  okResult,
+  type RunStart,
+  requireCheckout,
+  type Subject,
+  toFaults,
+} from './subject.ts'
+
+const PAGES =
+  'GitHub Enterprise Server: docs/how-to/ghes.md, Gitea and Forgejo: docs/how-to/gitea-forgejo.md, all others: docs/how-to/other-ci.md'
+
+/** What `ralph init` and `doctor` say about a remote on another host than GitHub's own. */
+export function otherHostNote(host: string): string {
+  return `origin is on ${host}, which is not GitHub's own site. ${PAGES}`
+}
+
+/** `separate-job` on a server without the service for artifacts. */
+export function separateJobMistake(server: string): Mistake {
+  return {
+    path: 'isolation',
+    found: `separate-job hands work from job to job as artifacts of version 4, which ${server} does not have.`,
+    expected: '',
+    fix: 'set isolation: other-user, and take examples/ralph.yml as the workflow',
+  }
+}
+
+/** In a job: why `isolation` cannot work on its server. */
+export function serverMistakes({ env, settings }: Pick<RunStart, 'env' | 'settings'>): Mistake[] {
+  const { name, hasArtifacts } = forgeOf(env.GITHUB_API_URL ?? '')
+  if (settings.surface !== 'action' || settings.isolation !== 'separate-job' || hasArtifacts) return []
+  return [separateJobMistake(name)]
+}
+
+export function checkServer(subject: Subject): CheckResult[] {
+  const { env, settings } = subject
+  const { ci, workspace } = requireCheckout(subject)
+  const forge = forgeOf(env.GITHUB_API_URL ?? '')
+  if (settings.surface === 'action') {
+    const mistakes = serverMistakes(subject)
+    return mistakes.length > 0 ? toFaults(mistakes) : forge.hasArtifacts ? [] : [okResult(forge.name)]
+  }
+  return remoteResults(workspace.clone.config.get('remote.origin.url'), ci?.settings.isolation ?? null)
+}
+
+/** On a laptop: by the host of the remote. `isolation`: of the workflow. */
+export function remoteResults(remote: string | undefined, isolation: string | null): CheckResult[] {
+  const host = hostOf(remote ?? '')
+  if (host === null || isGitHubHost(host)) return []
+  return isolation === 'separate-job' ? toFaults([separateJobMistake(host)]) : [okResult(otherHostNote(host))]
+}
