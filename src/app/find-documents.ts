@@ -61,7 +61,10 @@ export async function readDocumentFiles(
     if (typeof text === 'string')
       files.push({ path, text, ...reason, ...(kind === undefined ? {} : { as: kind }) })
     else if (chosen.size === 1) throw new UserError(text)
-    else note(`${describeValue(path)}: found ${text.found}: left out. To change it: ${text.fix}.`)
+    else
+      note(
+        `${describeValue(path)}: ${text.found.replace(/\.$/, '')}. Ralph leaves this file out. To change this: ${text.fix}.`,
+      )
     const source = typeof text === 'string' ? sourcePageOf(path, text) : null
     if (source !== null && !chosen.has(source) && (await tree.isFile(source)))
       chosen.set(source, { isDiscovered: true })

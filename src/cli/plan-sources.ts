@@ -94,7 +94,9 @@ async function readExport(workTree: string, warn: (message: string) => void): Pr
     const lost = lines.length - issues.length
     warn(`${path} is a snapshot of beads, which may be old: install bd to read the issues as they are.`)
     if (lost > 0)
-      warn(`${path}: ${lost} of ${lines.length} lines are not JSON: left out. To change it: bd export.`)
+      warn(
+        `${path}: ${lost} of ${lines.length} lines are not JSON, so Ralph leaves them out. To write the file again: bd export.`,
+      )
     return JSON.stringify(issues)
   }
   return null

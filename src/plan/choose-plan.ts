@@ -67,7 +67,7 @@ function withoutYieldingPlans(
     named.length === 0
       ? []
       : [
-          `left out, because ${others[0]?.path} already has stories. To plan from another one, use ${named.join(' or ')}.`,
+          `Ralph plans from ${others[0]?.path}, which has stories. To plan from another document instead, use ${named.join(' or ')}.`,
         ]
   return {
     readings: readings.map((one) =>
@@ -92,9 +92,9 @@ function trackersOfTwoPlans(readings: readonly DocumentReading[]): Mistake | nul
         ({ raw }) => normalizeWords(titles.get(raw.id) ?? '') !== normalizeWords(String(raw.title)),
       )
       if (different.length === 0 || different.length * 2 < shared.length) continue
-      const found = `two plans side by side: ${one.path} and ${other.path} give the same numbers to different stories`
-      const fix = `name the documents of one: ralph plan --from ${one.path}, or --from ${other.path}, with its epics and stories`
-      return { path: other.path, found, expected: 'one plan', fix }
+      const found = `${one.path} and ${other.path} are two plans, which give the same numbers to different stories.`
+      const fix = `name the documents of one plan, with its epics and stories: ralph plan --from ${one.path}, or --from ${other.path}`
+      return { path: other.path, found, expected: '', fix }
     }
   return null
 }
@@ -126,11 +126,12 @@ function chooseUnit(
   const open = all.filter(({ stories }) => stories.some(({ raw }) => raw.passes !== true))
   const chosen = wanted ?? (open.length === 1 ? open[0] : undefined)
   if (chosen !== undefined) {
-    const why = chosen === wanted ? `the branch ${branch} names it` : 'the others have nothing left to do'
+    const why =
+      chosen === wanted ? `it belongs to the branch ${branch}` : 'all stories of the others are done'
     return {
       unit: chosen.unit.name,
       mistakes: [],
-      notes: [`${chosen.unit.name}: planned from this ${chosen.unit.of}, because ${why}.`],
+      notes: [`${chosen.unit.name}: Ralph plans from this ${chosen.unit.of}, because ${why}.`],
     }
   }
   const newest = (open.length > 0 ? open : all).toSorted((a, b) => compareNames(b.unit.name, a.unit.name))
@@ -138,13 +139,13 @@ function chooseUnit(
     ({ unit, stories }) => `${unit.name} (${stories.filter(({ raw }) => raw.passes !== true).length} open)`,
   )
   const found = truncate(
-    `${formatCount(all.length, 'feature')} side by side, newest first: ${names.join(', ')}`,
+    `there are ${formatCount(all.length, 'feature')}, newest first: ${names.join(', ')}`,
     MAX_FOUND,
   )
   const named = newest.slice(0, MAX_NAMED).map(({ unit }) => `--from ${unit.name}`)
   const more = newest.length > MAX_NAMED ? `, or one of ${newest.length - MAX_NAMED} older ones` : ''
-  const fix = `name one: ralph plan ${named.join(', or ')}${more}`
-  return { unit: null, notes: [], mistakes: [{ path: only.unit.name, found, expected: 'one feature', fix }] }
+  const fix = `choose one of them: ralph plan ${named.join(', or ')}${more}`
+  return { unit: null, notes: [], mistakes: [{ path: only.unit.name, found, expected: '', fix }] }
 }
 
 const MAX_FOUND = 80
@@ -179,7 +180,7 @@ function asBackground(one: DocumentReading): DocumentReading {
   const count = reading.stories.length
   const boxes = reading.boxes + count
   const notes = [
-    `left out: ${formatCount(count, 'check box')}, because a plan is next to it. To plan from it too, add --as stories ${path}.`,
+    `left out: ${formatCount(count, 'check box')}, because there is a plan next to this document. To plan from them too, add --as stories ${path}.`,
   ]
   return {
     ...one,

@@ -159,7 +159,9 @@ function readDocument(
     ...found,
     notes: [
       ...(found.notes ?? []),
-      ...(removedStories.length > 0 ? [`left out, removed: ${removedStories.join(', ')}.`] : []),
+      ...(removedStories.length > 0
+        ? [`left out, because the document calls them removed: ${removedStories.join(', ')}.`]
+        : []),
       ...frontNotes(document, found.mistakes ?? []),
     ],
     mistakes: [...(found.mistakes ?? []), ...unfilled],
@@ -196,7 +198,7 @@ function frontNotes(
   const [first] = isMarkdown && mistakes.length === 0 ? frontMatter.mistakes : []
   if (first === undefined) return []
   const place = first.path.slice(path.length).replace(/^: /, '') || 'line 1'
-  return [`its front matter is not YAML (${place}) and says nothing here: ${first.found}`]
+  return [`Ralph ignores its front matter, which is not valid YAML (${place}): ${first.found}`]
 }
 
 /** Shortens a title that is a whole paragraph. The description gets all of the text. */
@@ -213,7 +215,7 @@ const MAX_TITLE_LENGTH = 500
 const SHORT_TITLE = 120
 
 function asBackground({ text }: OpenDocument): Partial<Reading> {
-  return { prose: text.trim() === '' ? 'none' : 'background', what: 'background, as you say' }
+  return { prose: text.trim() === '' ? 'none' : 'background', what: 'background, because of --as background' }
 }
 
 /** The paths that are documents of a plan by their name or folder, those of the first format first. */

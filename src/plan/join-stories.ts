@@ -54,7 +54,9 @@ type Found = { notes: string[]; otherTitles: string[] }
 function otherTitlesNote(all: readonly string[]): string[] {
   if (all.length === 0) return []
   const more = all.length > MAX_TITLES ? `; and ${all.length - MAX_TITLES} more` : ''
-  return [`another title than in the document of the story: ${all.slice(0, MAX_TITLES).join('; ')}${more}.`]
+  return [
+    `these titles differ from those in the documents of the stories: ${all.slice(0, MAX_TITLES).join('; ')}${more}.`,
+  ]
 }
 
 const MAX_TITLES = 5
@@ -149,7 +151,7 @@ function hasValue(value: unknown): boolean {
 
 /** Names both documents if they contradict each other. Titles that differ without contradicting are added to `otherTitles`. */
 function noteContradictions(best: DocumentStory, other: DocumentStory, found: Found): void {
-  const fix = 'To change it: say the same in both, or name the one to read with --from.'
+  const fix = 'To change this: write the same in both documents, or name only one of them with --from.'
   const isSameRank = best.rank === other.rank
   const [title, otherTitle] = [titleOf(best), titleOf(other)]
   const id = String(best.raw.id ?? best.place())

@@ -51,7 +51,7 @@ export function manyStoriesNote(prd: Pick<Prd, 'userStories' | 'extra'>): string
 function flagOf({ epic, name, stories, count }: PlanPart): string {
   if (epic === null) {
     const more = stories.length > MAX_IDS ? ',...' : ''
-    return `--stories ${stories.slice(0, MAX_IDS).join(',')}${more} (such as ${name}: ${count} open)`
+    return `--stories ${stories.slice(0, MAX_IDS).join(',')}${more} (${name}: ${count} open)`
   }
   const title = name === epic ? '' : `${oneLine(name, 60)}, `
   return `--epic ${JSON.stringify(epic)} (${title}${count} open)`

@@ -115,7 +115,7 @@ function yaml({ path, text }: { path: string; text: string }): DataRead {
         path: formatPlace(path, line),
         found: describeValue(message),
         expected: 'YAML',
-        fix: 'correct the YAML there',
+        fix: 'correct the YAML in this line',
       }
     })
     const mistakes = all.filter(
@@ -131,7 +131,7 @@ function yaml({ path, text }: { path: string; text: string }): DataRead {
     return { data: { value, lineOf }, mistakes: [] }
   } catch (error) {
     // An undefined alias, more aliases than the parser accepts, or thousands of nested brackets.
-    const fix = 'write it without aliases'
+    const fix = 'write the values out, without anchors and aliases (& and *)'
     return {
       data: null,
       mistakes: [{ path, found: describeValue(messageOf(error)), expected: 'plain YAML', fix }],
@@ -145,7 +145,10 @@ function toml({ path, text }: OpenDocument): DataRead {
   } catch (error) {
     const place = error instanceof TomlError ? `${path}: line ${error.line}` : path
     const found = describeValue(messageOf(error).split('\n', 1)[0])
-    return { data: null, mistakes: [{ path: place, found, expected: 'TOML', fix: 'fix the TOML there' }] }
+    return {
+      data: null,
+      mistakes: [{ path: place, found, expected: 'TOML', fix: 'correct the TOML in this line' }],
+    }
   }
 }
 
@@ -175,9 +178,9 @@ export function findUnparsable(path: string, text: string): Mistake[] {
     const isDeep = nested.test(line) && !rule.test(line)
     if (!isDeep && (lazyLines ?? 0) <= MAX_LAZY_LINES) continue
     const found = isDeep
-      ? `lists or quotations nested more than ${DEEPEST} deep`
-      : `more than ${MAX_LAZY_LINES} lines below a list item without an indent`
-    return [{ path: formatPlace(path, index + 1), found, expected: 'a document for people', fix }]
+      ? `Ralph does not read lists or quotations that are nested more than ${DEEPEST} deep.`
+      : `Ralph does not read a list item with more than ${MAX_LAZY_LINES} unindented lines below it.`
+    return [{ path: formatPlace(path, index + 1), found, expected: '', fix }]
   }
   return []
 }

@@ -51,7 +51,7 @@ export function readDocuments(
   if (all.stories.length > MAX_STORIES)
     return { ok: false, mistakes: [countMistake(all.stories.length, readings)] }
   const notes = readings.flatMap(({ path, reading }) => reading.notes.map((note) => `${path}: ${note}`))
-  notes.push(...mistakes.map((mistake) => noticeOf(mistake, 'left out')))
+  notes.push(...mistakes.map((mistake) => noticeOf(mistake, 'Ralph leaves this out')))
   const isProse = ({ prose }: Reading<DocumentStory>) =>
     prose === 'only' || (prose === 'background' && stories.length === 0)
   const taken = readings.map((one) => documentUse(one, isProse(one.reading)))
@@ -112,19 +112,19 @@ function sizeMistake(files: readonly DocumentFile[]): Mistake | null {
   const [largest] = files.toSorted((a, b) => b.text.length - a.text.length)
   if (largest === undefined) {
     const fix = 'name files or folders: ralph plan --from docs'
-    return { path: 'documents', found: 'no document', expected: 'at least one', fix }
+    return { path: 'documents', found: 'there is no document to plan from.', expected: '', fix }
   }
   const size = files.reduce((sum, { text }) => sum + text.length, 0)
   if (size < MAX_TEXT) return null
   const found = `${(size / 1e6).toFixed(1)} MB of documents`
   const fix = 'name the files that hold the stories: ralph plan --from FILE'
-  return { path: largest.path, found, expected: `less than ${MAX_TEXT / 1e6} MB in all`, fix }
+  return { path: largest.path, found, expected: `less than ${MAX_TEXT / 1e6} MB in total`, fix }
 }
 
 function countMistake(count: number, readings: readonly DocumentReading[]): Mistake {
   const { path } = readings.reduce((a, b) => (b.reading.stories.length > a.reading.stories.length ? b : a))
-  const [found, expected] = [`${count} stories in all`, `at most ${MAX_STORIES} for one feature`]
-  return { path, found, expected, fix: 'plan a part of them: one epic, one file' }
+  const [found, expected] = [`${count} stories in total`, `at most ${MAX_STORIES} in one feature`]
+  return { path, found, expected, fix: 'plan only a part of them, such as one epic or one file' }
 }
 
 type Feature =
@@ -161,9 +161,9 @@ function bounded(notes: readonly string[]): string[] {
 }
 
 function noStoryLeft([first]: readonly JoinedStory[]): Mistake {
-  const found = 'no story with a title or a description'
+  const found = 'no story has a title or a description.'
   const fix = 'give each story a title or a description'
-  return { path: first?.from[0].place() ?? 'documents', found, expected: 'at least one', fix }
+  return { path: first?.from[0].place() ?? 'documents', found, expected: '', fix }
 }
 
 function emptyFeature({ project, description }: Raw): Prd {

@@ -24,14 +24,16 @@ export function repairFeature(root: Raw, placeOf: (key: string) => string): { ro
   const fields = new Set(faults.map(({ field }) => field))
   return {
     root: Object.fromEntries(Object.entries(root).filter(([key]) => !fields.has(key))),
-    notes: faults.map((fault) => noticeOf({ path: placeOf(fault.field), ...fault }, 'left out')),
+    notes: faults.map((fault) =>
+      noticeOf({ path: placeOf(fault.field), ...fault }, 'Ralph ignores this field'),
+    ),
   }
 }
 
-/** A mistake that costs only its own place. `done`: what was done about it. */
+/** A mistake that costs only its own place. `done`: what Ralph does about it. */
 export function noticeOf({ path, found, expected, fix }: Mistake, done: string): string {
-  const problem = expected === '' ? found : `found ${found}, expected ${expected}`
-  return `${path}: ${problem}: ${done}. To change it: ${fix}.`
+  const problem = expected === '' ? found.replace(/\.$/, '') : `found ${found}, expected ${expected}`
+  return `${path}: ${problem}. ${done}. To change this: ${fix}.`
 }
 
 /** Null if nothing in the story says what to do. */
@@ -43,12 +45,12 @@ function repairFields(story: JoinedStory, notes: string[]): JoinedStory | null {
     const isEmptyList = Array.isArray(raw[field]) && raw[field].length === 0
     const value = field === 'title' ? titleFrom(raw) : field === 'id' ? idFrom(raw.id) : null
     if (field === 'title' && value === null) {
-      notes.push(noticeOf({ ...mistake, path: place('title') }, 'this story is left out'))
+      notes.push(noticeOf({ ...mistake, path: place('title') }, 'Ralph leaves this story out'))
       return null
     }
     const { [field]: _wrong, ...rest } = raw
     raw = value === null ? rest : { ...raw, [field]: value }
-    const done = value === null ? 'this field is ignored' : `read as ${describeValue(value)}`
+    const done = value === null ? 'Ralph ignores this field' : `Ralph reads it as ${describeValue(value)}`
     // A story without criteria gets one later, and a note says so.
     if (field !== 'acceptanceCriteria' || !isEmptyList) notes.push(noticeOf(mistake, done))
   }
@@ -116,7 +118,7 @@ function renumbered(stories: readonly JoinedStory[], notes: string[]): JoinedSto
     for (const { path } of story.from)
       if (!before.from.some((one) => one.path === path)) newIds.set(`${path}\0${id}`, own)
     notes.push(
-      `${story.from[0].place('id')}: the id ${describeValue(String(id))} is already used in ${before.from[0].place()}, so this story is now ${own}. To change it: give one of the two stories another id.`,
+      `${story.from[0].place('id')}: the id ${describeValue(String(id))} is already used in ${before.from[0].place()}, so this story is now ${own}. To change this: give one of the two stories another id.`,
     )
     const dependsOn = listOf(story.raw.dependsOn).filter((one) => one !== id)
     return { ...story, raw: { ...story.raw, id: own, dependsOn } }
@@ -157,7 +159,7 @@ function withoutGraphFaults(stories: readonly JoinedStory[], notes: string[]): J
           ? 'is not a story of this plan'
           : `waits for this story itself (${circleWords(fault.circle)})`
       notes.push(
-        `${place}: ${describeValue(need)} ${why}, so Ralph drops this dependency. To change it: write the id of a story that comes before.`,
+        `${place}: ${describeValue(need)} ${why}, so Ralph drops this dependency. To change this: write the id of a story that comes before.`,
       )
     }
     current = current.map((story, index) => {

@@ -32,7 +32,7 @@ function asPage(page: DocumentReading, plan: string): DocumentReading {
   const { stories, notes } = page.reading
   const titles = stories.slice(0, 5).map(({ raw }) => oneLine(String(raw.title ?? raw.id), 60))
   const named = `${titles.join('; ')}${stories.length > 5 ? '; ...' : ''}`
-  const note = `left out: ${formatCount(stories.length, 'story')} (${named}), for ${plan} is the plan. To change it: ralph plan --from ${page.path}.`
+  const note = `left out: ${formatCount(stories.length, 'story')} (${named}), because ${plan} is the plan. To use them instead: ralph plan --from ${page.path}.`
   const content = { stories: [], root: {}, mistakes: [], notes: stories.length > 0 ? [note] : notes }
   const what = `a page next to ${plan}`
   return { ...page, reading: { ...page.reading, ...content, prose: 'background', what } }

@@ -63,11 +63,11 @@ export function withoutPlaceholders(
     unfilled.length >= MIN_PLACEHOLDERS ||
     unfilled.length * 2 >= stories.length
   const { path } = document
-  const fix = `fill it in, or leave it out: ralph plan --as background ${path}`
+  const fix = `fill the template in, or leave it out with ralph plan --as background ${path}`
   const mistake = {
     path: formatPlace(path, first.line),
-    found: `a template that is not filled in: ${describeValue(first.raw.title)}`.slice(0, 80),
-    expected: 'a story',
+    found: `this is a template that is not filled in: ${describeValue(String(first.raw.title).slice(0, 40))}.`,
+    expected: '',
     fix,
   }
   return { filled: isTemplate ? [] : stories.filter((one) => !isPlaceholder(one)), mistakes: [mistake] }

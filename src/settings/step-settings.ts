@@ -194,7 +194,7 @@ function buildPipeline(name: string, list: readonly WrittenStep[], at: ValuePlac
   if (list[commit]?.enabled === false)
     addNote(
       childPlace(at, commit),
-      'cannot be switched off: Ralph commits every change that passes its gates',
+      'this step cannot be switched off, because Ralph commits every change that passes its gates',
     )
   if (at.report.mistakes.length > before) return null
   const steps = (late: boolean) =>

@@ -191,6 +191,12 @@ function addIssue({ at, written, shownAs }: GivenValue, issue: z.core.$ZodIssue)
   const isRepeated = typeof issue.input !== 'object' && fix.includes(String(issue.input))
   const isHidden = isReplaced || (shownAs !== undefined && isRepeated)
   const isMissing = issue.input === undefined && keys.length > 0
-  const howToFix = isMissing ? `add \`${keys.at(-1)}:\`` : isHidden ? 'correct the value' : fix
+  const howToFix = isMissing
+    ? `add \`${keys.at(-1)}:\``
+    : isReplaced
+      ? 'correct the value of the variable'
+      : isHidden
+        ? 'correct the value'
+        : fix
   addMistake(place, found ?? describeFound(shown), expected, howToFix)
 }

@@ -209,7 +209,7 @@ test('a run with hostile text in stories, agent output and file names', async (t
 })
 
 const UNSEEN =
-  /^\.ralph\/2026-01-31-sample\/prd\.json: (?:US-\d+ \w+(?:\[\d+\])?: \d+ [a-z -]+, the first at character \d+: not shown, and in no prompt|\d+ more places with characters that are not shown)\.$/
+  /^\.ralph\/2026-01-31-sample\/prd\.json: (?:US-\d+ \w+(?:\[\d+\])?: \d+ [a-z -]+, the first at character \d+: Ralph neither shows this nor puts it into prompts|\d+ more places with characters that are not shown)\.$/
 
 test('a job with hostile text in stories, agent output and file names: texts on GitHub are escaped', async () => {
   // Each costs a second.

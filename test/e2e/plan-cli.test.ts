@@ -152,7 +152,7 @@ test('a source that cannot be planned from is refused with its path, and nothing
     'large.md': `- [ ] a\n${'x'.repeat(5_100_000)}\n`,
   })
   const cases: [string[], RegExp][] = [
-    [['--from', 'odd.json'], /odd\.json: userStories\[0\].*no story with a title or a description/],
+    [['--from', 'odd.json'], /odd\.json: userStories\[0\].*no story has a title or a description/],
     [['--from', 'many.md'], /2100 stories.*at most/],
     [['--from', 'large.md'], /large\.md.*larger than 5 MB/],
     [['--from', 'nowhere.md'], /--from: found "?nowhere\.md/],

@@ -62,11 +62,11 @@ const CASES: Record<string, Case> = {
   },
   'a working directory that does not exist': {
     flags: (place) => [...place.agent, ...GATE, '--working-directory', 'packages/app'],
-    says: /working-directory: found packages\/app, expected a folder that is there/,
+    says: /working-directory: this repository has no folder packages\/app\./,
   },
   'a file as working directory': {
     flags: (place) => [...place.agent, ...GATE, '--working-directory', 'src/base.txt'],
-    says: /working-directory: found src\/base\.txt/,
+    says: /working-directory: this repository has no folder src\/base\.txt\./,
   },
   'no gate': {
     flags: (place) => [...place.agent],
@@ -109,7 +109,10 @@ test('doctor reports a branch that another work tree has checked out', async () 
   const { findings } = await place.json('doctor', '--no-gates', ...place.agent, ...GATE)
   assert.ok(Array.isArray(findings))
   const found = findings.find(({ name }: { name: string }) => name === 'work tree')
-  assert.match(`${found.state}: ${found.found}`, /^fault: ralph\/sample is checked out in .*other$/)
+  assert.match(
+    `${found.state}: ${found.found}`,
+    /^fault: the branch ralph\/sample is checked out in another work tree, .*other\.?$/,
+  )
 })
 
 test('validate reports every mistake at once', async () => {
@@ -181,7 +184,7 @@ test('every command refuses a branch that another work tree has checked out, unt
   for (const asked of ASKED) {
     const { code, err } = await ended(place.repository, asked)
     assert.equal(code, 64, `${asked.join(' ')}: ${err}`)
-    const words = `work tree: found ralph/sample is checked out in ${other}, expected it here or nowhere\n  fix: run there, or switch that work tree to another branch\n`
+    const words = `work tree: the branch ralph/sample is checked out in another work tree, ${other}.\n  fix: run Ralph in that work tree, or switch that work tree to another branch\n`
     assert.ok(err.includes(words), err)
   }
   assert.equal(place.refs(), before)
@@ -189,7 +192,11 @@ test('every command refuses a branch that another work tree has checked out, unt
   execFileSync('git', ['switch', '-q', 'feat'], { cwd: other, env: place.env })
   place.git('switch', '-q', 'ralph/sample')
   const there = await ended(other, ['next'])
-  assert.match(there.err, new RegExp(`checked out in ${place.repository},`), 'the main work tree counts, too')
+  assert.match(
+    there.err,
+    new RegExp(`checked out in another work tree, ${place.repository}\\.`),
+    'the main work tree counts, too',
+  )
   place.git('switch', '-q', 'main')
   execFileSync('git', ['switch', '-q', 'ralph/sample'], { cwd: other, env: place.env })
   await rm(other, { recursive: true })
@@ -273,7 +280,7 @@ test("on the feature's branch, a configuration that differs from the base branch
   for (const words of asked.slice(0, 3)) assert.deepEqual(await told(words), [], `on main: ${words}`)
   place.git('switch', '-q', 'ralph/sample')
   const warning =
-    'ralph.config.yml is not the same on main, and this run uses the file on ralph/sample. To use the file on main, merge main or switch to it'
+    'ralph.config.yml differs between main and ralph/sample, and this run uses the file on ralph/sample. To use the file on main, merge main or switch to it'
   for (const words of asked) {
     const lines = await told(words)
     assert.equal(lines.length, 1, `${words}: ${lines}`)

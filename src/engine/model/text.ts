@@ -35,7 +35,7 @@ const KINDS = [
   ['zero-width character', /[\u200b-\u200d\u2060\ufeff]/u],
   ['variation selector', /\p{Variation_Selector}/u],
   ['control character', /\p{Cc}/u],
-  ['half of a character', /\p{Cs}/u],
+  ['unpaired surrogate', /\p{Cs}/u],
 ] as const
 
 export type InvisibleCharacters = { kind: string; count: number; at: number }

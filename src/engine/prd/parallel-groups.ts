@@ -32,7 +32,7 @@ export function orderByGroup(stories: readonly unknown[], notes: string[]): unkn
   }
   const waiting = numbers.slice(1).flatMap((group) => groups.get(group) ?? []).length
   notes.push(
-    `parallel_group is read as an order: ${formatCount(waiting, 'story')} ${waiting === 1 ? 'depends' : 'depend'} on the group before.`,
+    `Ralph reads parallel_group as an order: ${formatCount(waiting, 'story')} ${waiting === 1 ? 'waits' : 'wait'} for the group before.`,
   )
   return stories.map((story) => {
     if (!isObject(story) || !isNumber(story.parallel_group)) return story

@@ -106,7 +106,9 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
   const stories = prd.userStories.map(markImported)
   const passed = stories.filter((story, index) => story !== prd.userStories[index]).length
   if (passed > 0)
-    notes.push(`${formatCount(passed, 'story')} had passed before: imported. No gate has checked this.`)
+    notes.push(
+      `${formatCount(passed, 'story')} had passed before. Ralph takes this over, but no gate has checked it.`,
+    )
   return { ok: true, prd: { ...prd, userStories: stories }, notes }
 }
 
@@ -242,7 +244,9 @@ function invisibleNotes({ project, description, userStories }: Prd): string[] {
       ({ kind, count, at }) => `${place}: ${formatCount(count, kind)}, the first at character ${at}`,
     ),
   )
-  const shown = found.slice(0, MAX_HIDDEN).map((place) => `${place}: not shown, and in no prompt.`)
+  const shown = found
+    .slice(0, MAX_HIDDEN)
+    .map((place) => `${place}: Ralph neither shows this nor puts it into prompts.`)
   const more = found.length - shown.length
   return more > 0
     ? [...shown, `${formatCount(more, 'more place')} with characters that are not shown.`]
@@ -294,11 +298,14 @@ function withDefaults(draft: Draft, notes: string[]): unknown[] {
     }
     return story
   })
-  if (unnamed > 0) notes.push(`${formatCount(unnamed, 'story')} without an id: numbered as US-...`)
+  if (unnamed > 0)
+    notes.push(
+      `${formatCount(unnamed, 'story')} had no id, so Ralph gave ${unnamed === 1 ? 'it' : 'them'} a number such as US-001.`,
+    )
   if (derived.length > 0) {
     const places = derived.slice(0, 10).map((index) => draft.storyPath(index))
     notes.push(
-      `${formatCount(derived.length, 'story')} had no acceptance criteria: the description, or else the title, became the criterion (${places.join(', ')}${derived.length > 10 ? ' ...' : ''}). Better: say how one can see that it is done, such as "npm test passes".`,
+      `${formatCount(derived.length, 'story')} had no acceptance criteria: Ralph uses the description or the title as the criterion (${places.join(', ')}${derived.length > 10 ? ' ...' : ''}). To improve this, write how to see that the story is done, such as "npm test passes".`,
     )
   }
   return draft.imported ? orderByGroup(stories, notes) : stories

@@ -79,7 +79,9 @@ export const nonTaskDocument: Format = {
     return {
       notes:
         isNamed && boxes > 0
-          ? [`${what}: ${formatCount(boxes, 'box')} left out. --as stories ${document.path} takes them.`]
+          ? [
+              `this is ${what}, so Ralph leaves out its ${formatCount(boxes, 'box')}. To plan from them, add --as stories ${document.path}.`,
+            ]
           : [],
       prose: (isBackground || isNamed) && !isEmpty ? 'background' : 'none',
       what: isEmpty ? 'empty' : what,
@@ -156,7 +158,7 @@ export const prose: Format = {
       ? document.text.trim() === ''
         ? 'empty'
         : 'prose'
-      : 'in no format that is known here',
+      : 'a format that Ralph does not know',
     boxes: boxCount(document),
   }),
 }

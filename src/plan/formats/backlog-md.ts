@@ -46,7 +46,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   if (LEFT.test(status)) return { prose: 'none', what: `a task that is ${status}` }
   const unknown = needs.filter((need) => findId(need) === undefined)
   if (unknown.length > 0)
-    notes.push(`it waits for ${unknown.join(', ')}, which is not an open task: left out.`)
+    notes.push(`Ralph drops its dependency on ${unknown.join(', ')}, because there is no such open task.`)
   const children = tasks.childrenOf(document)
   const boxes = flattenBoxes(parseBoxes(blocks))
   const criteriaBoxes = boxes.filter(({ headings }) =>
@@ -56,7 +56,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
     ? findId(String(frontFields.parent_task_id).toLowerCase())
     : undefined
   if (children.length > 0 && criteriaBoxes.length === 0 && section(document.text, 'Description') === '') {
-    const what = 'its own task without work: the epic of its subtasks'
+    const what = 'the epic of its subtasks, without work of its own'
     return { prose: 'none', what, notes: [`${String(frontFields.id)}: ${what}.`] }
   }
   // A child that waits for its parent is listed as such, and no child of it waits the other way.

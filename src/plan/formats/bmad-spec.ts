@@ -80,7 +80,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
         ],
       },
     ],
-    notes: [`story ${id}.`],
+    notes: [`read as story ${id}.`],
   }
 }
 

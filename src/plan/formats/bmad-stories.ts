@@ -12,7 +12,7 @@ export const bmadStories: Format = {
   ),
   matches: (document, documents) => isList(document) || isSpec(document, documents),
   read(document) {
-    if (!isList(document)) return { prose: 'background', what: 'what its stories are for' }
+    if (!isList(document)) return { prose: 'background', what: 'the specification of its stories' }
     const { data } = document.data
     const list: unknown[] = Array.isArray(data?.value) ? data.value : []
     const stories = list.flatMap((entry, index) => {
@@ -27,7 +27,7 @@ export const bmadStories: Format = {
       }
       return [{ line: data?.lineOf([index]) ?? 1, raw }]
     })
-    return { stories, notes: [`${formatCount(stories.length, 'story')} listed.`] }
+    return { stories, notes: [`${formatCount(stories.length, 'story')} read from this list.`] }
   },
 }
 

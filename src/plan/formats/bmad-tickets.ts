@@ -37,7 +37,11 @@ export const bmadTicketPlan: Format = {
       isTracked: true,
       marks: typeof status === 'string' ? [{ kind: 'value', at: ['status'], value: 'done' }] : [],
     }
-    return { stories: [story], notes: [`the status of ticket ${id}.`], unit: unitOf(document, documents) }
+    return {
+      stories: [story],
+      notes: [`read as the status of ticket ${id}.`],
+      unit: unitOf(document, documents),
+    }
   },
 }
 
@@ -73,7 +77,7 @@ export const bmadTicket: Format = {
       passes,
     }
     const urgency = urgencyIn(document, id, documents)
-    return { stories: [{ line: 1, raw, urgency }], notes: [`ticket ${id}.`], unit }
+    return { stories: [{ line: 1, raw, urgency }], notes: [`read as ticket ${id}.`], unit }
   },
 }
 

@@ -28,7 +28,7 @@ export const conductor: Format = {
     const notes: string[] = []
     if (stories.length > 0)
       notes.push(`${formatCount(stories.length, 'task')} of the track read as user stories.`)
-    if (leftOut > 0) notes.push(`left out: ${formatCount(leftOut, 'task')} for people, who look at a phase.`)
+    if (leftOut > 0) notes.push(`left out: ${formatCount(leftOut, 'task')} in which a person checks a phase.`)
     return { stories, unit, notes, root: { project: track }, boxes: leftOut }
   },
 }

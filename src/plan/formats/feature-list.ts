@@ -40,7 +40,7 @@ export const featureList: Format = {
       )
     if (odd.length > 0)
       notes.push(
-        `left out: ${formatCount(odd.length, 'entry')} without a title (${odd.slice(0, 10).map(placeOf).join(', ')}). To change it: write a title.`,
+        `left out: ${formatCount(odd.length, 'entry')} without a title (${odd.slice(0, 10).map(placeOf).join(', ')}). To include them: give each a title.`,
       )
     const { project, project_name: name } = document.fields
     return { root: { project: typeof project === 'string' ? project : (name ?? null) }, stories, notes }

@@ -106,7 +106,7 @@ function read(document: OpenDocument): Partial<Reading> {
   for (const reason of new Set(dropped.map((one) => one.reason)))
     notes.push(`left out, closed as ${reason}: ${named(dropped.filter((one) => one.reason === reason))}.`)
   const above = kept.filter(({ number }) => epics.has(number))
-  if (above.length > 0) notes.push(`epics, for others are their parts: ${named(above)}.`)
+  if (above.length > 0) notes.push(`read as epics, because other issues are parts of them: ${named(above)}.`)
   return { stories, notes, boxes: 0 }
 }
 

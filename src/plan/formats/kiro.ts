@@ -37,7 +37,7 @@ export const kiro: Format = {
     if (stories.length > 0)
       notes.unshift(`${formatCount(stories.length, 'task')} of the spec read as user stories.`)
     const left = all.length - boxes.length
-    if (left > 0) notes.push(`left out: ${formatCount(left, 'box')} of criteria or checks of the whole.`)
+    if (left > 0) notes.push(`left out: ${formatCount(left, 'box')} for acceptance criteria or final checks.`)
     return { stories, unit, notes, root, boxes: left }
   },
 }
@@ -95,7 +95,7 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
       `left out: ${formatCount(checkpoints.length, 'checkpoint')} (${checkpoints
         .map(({ number, line }) => number || `line ${line}`)
         .slice(0, 10)
-        .join(', ')}): there a person looks at the work.`,
+        .join(', ')}), at which a person checks the work.`,
     )
   const unknown = new Set<string>()
   const ids = new Set(leaves.map(({ number }) => number))
@@ -141,7 +141,9 @@ function storiesOf(boxes: readonly Box[], sentences: Sentences, notes: string[])
     }
   })
   if (unknown.size > 0)
-    notes.push(`requirements that no document alongside it has: ${[...unknown].slice(0, 10).join(', ')}.`)
+    notes.push(
+      `no document next to this one has these requirements: ${[...unknown].slice(0, 10).join(', ')}.`,
+    )
   return stories
 }
 

@@ -28,13 +28,13 @@ export function dropUnknownDependencies(stories: readonly ParsedStory[]): {
     const unknown = needs.filter((need) => !known.has(need))
     if (unknown.length > 0 && story.raw.passes !== true) {
       const names = unknown.slice(0, MAX_NAMED).map((need) => oneLine(need, 40))
-      dropped.push(`${oneLine(String(id ?? story.raw.title), 40)} for ${names.join(', ')}`)
+      dropped.push(`${oneLine(String(id ?? story.raw.title), 40)} on ${names.join(', ')}`)
     }
     return { ...story, raw: { ...story.raw, dependsOn: needs.filter((need) => known.has(need)) } }
   })
   if (dropped.length === 0) return { stories: kept, notes: [] }
   const list = truncate(dropped.slice(0, MAX_NAMED).join('; '), 2_000)
   const more = dropped.length > MAX_NAMED ? ' ...' : ''
-  const note = `dropped dependencies on entries that are not stories: ${list}${more}.`
+  const note = `Ralph drops these dependencies, because no story has such an id: ${list}${more}.`
   return { stories: kept, notes: [note] }
 }

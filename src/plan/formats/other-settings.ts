@@ -21,16 +21,16 @@ function read(document: OpenDocument): Partial<Reading> {
   const bare = (text: string) => describeValue(text).replace(/^"|"$/g, '')
   const notes = [
     lines.length === 0
-      ? 'Ralph has no use for anything in it.'
-      : `it says ${[...new Set(lines.map(bare))].join('; ')}. Copy those that you want to keep to the workflow or to ralph.config.yml.`,
+      ? 'Ralph uses none of its settings.'
+      : `its settings, as Ralph calls them: ${[...new Set(lines.map(bare))].join('; ')}. Copy those that you want to keep to the workflow or to ralph.config.yml.`,
   ]
   const name = /^\.ralph\/configs\/([\w.-]+)\.json$/.exec(document.path)?.[1]
   if (name !== undefined) notes.push(`\`pipeline: ${name}\` runs its steps (docs/steps.md).`)
   const gates = tool.gates === undefined ? {} : readCommands(fields[tool.gates])
   const names = Object.keys(gates)
   if (names.length > 0)
-    notes.push(`its commands (${names.map(describeValue).join(', ')}) are a proposal for gates.`)
-  if (unread.length > 0) notes.push(`these keys are not read. ${unread.map(bare).join('; ')}.`)
+    notes.push(`Ralph proposes its commands as gates: ${names.map(describeValue).join(', ')}.`)
+  if (unread.length > 0) notes.push(`Ralph does not read these keys: ${unread.map(bare).join('; ')}.`)
   const project = tool.project === undefined ? null : valueAt(fields, tool.project)
   return { root: { project: typeof project === 'string' ? project : null }, gates, notes }
 }

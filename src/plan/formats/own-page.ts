@@ -37,7 +37,7 @@ function read({ text, blocks }: OpenDocument): Partial<Reading> {
           project: undoDisarm(title.heading.text),
           description: textIn(lines, title.heading.line, title.end),
         }
-  return { root, stories, notes: [`${formatCount(stories.length, 'story')} of the page read.`] }
+  return { root, stories, notes: [`${formatCount(stories.length, 'story')} read from this page.`] }
 }
 
 /** The text of some lines. `from`: the index of the first; `to`: the index after the last. */

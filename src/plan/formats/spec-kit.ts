@@ -27,7 +27,7 @@ export const specKit: Format = {
     if (isTasks(document) && !isNumbered(document)) return { ...readPlainTasks(document), unit }
     const stories = storiesIn(document, documents)
     if (stories !== null) {
-      const notes = [`${formatCount(stories.length, 'story')} of the feature.`]
+      const notes = [`${formatCount(stories.length, 'story')} of this feature read.`]
       return { stories, unit, notes, root: { project: featureOf(document) } }
     }
     const what = `${name.replace('.md', '')} of a Spec Kit feature`

@@ -21,7 +21,7 @@ export const sprintTracker: Format = {
     return {
       root: { project: fields.project ?? fields.project_name ?? null, epics: epicNames(fields) },
       stories: tracked.map((one) => parseStory(one, data.lineOf(one.at))),
-      notes: [`the status of ${of}, ${done} of them done.`],
+      notes: [`read as the status of ${of}, ${done} of them done.`],
       context: [{ about: 'sprint', text }],
     }
   },

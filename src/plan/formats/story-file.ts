@@ -81,7 +81,7 @@ function read(document: OpenDocument): Partial<Reading> {
   const marks: Mark[] = statusLine === null ? [] : [{ kind: 'words', line: statusLine, value: 'done' }]
   return {
     stories: [{ line, raw, urgency: facts.urgency ?? 1, blocks: [...facts.blocks, ...story.blocks], marks }],
-    notes: [`story ${id}.`],
+    notes: [`read as story ${id}.`],
   }
 }
 

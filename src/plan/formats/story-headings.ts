@@ -88,7 +88,9 @@ function read(blocks: readonly Block[]): Partial<Reading> {
       description.push(block.lines.join('\n'))
   }
   const headings = formatCount(items.length, 'heading')
-  const notes = [`${headings} with an id read as user stories, the boxes below them as acceptance criteria.`]
+  const notes = [
+    `${headings} with an id read as user stories, and the boxes below them as acceptance criteria.`,
+  ]
   const stories = items.map(parseStory)
   if (looseBoxes.length > 0) {
     const lines = `${looseBoxes.slice(0, 10).join(', ')}${looseBoxes.length > 10 ? ' ...' : ''}`

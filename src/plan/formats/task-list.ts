@@ -349,7 +349,9 @@ function notesOf(stories: readonly ParsedStory[], sections: number, { left, step
     )
   if (steps.length > 0) {
     const named = `${steps.slice(0, 10).join(', ')}${steps.length > 10 ? ' ...' : ''}`
-    all.push(`no gate can pass these boxes, so they are steps and not stories: ${named}.`)
+    all.push(
+      `these boxes ask for no change that a gate could check, so Ralph reads them as steps and not as stories: ${named}.`,
+    )
   }
   return all
 }

@@ -29,10 +29,10 @@ function isOtherFile(document: OpenDocument): boolean {
 
 function readOtherFile({ path, text }: OpenDocument): Partial<Reading> {
   if (/\/docs\/[^/]+\.(?:txt|md)$/.test(path) && text.trim() !== '')
-    return { prose: 'background', what: 'what Task Master made its tasks of' }
+    return { prose: 'background', what: 'the document that Task Master made its tasks from' }
   return {
     prose: 'none',
-    what: /\.txt$/.test(path) ? 'made by Task Master of its tasks' : 'settings of Task Master',
+    what: /\.txt$/.test(path) ? 'made by Task Master from its tasks' : 'settings of Task Master',
   }
 }
 
@@ -71,12 +71,12 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
   const { stories, notes: waits } = dropUnknownDependencies(
     tasks.map(({ task, index }) => parseStory(document, task, [...tag.at, index])),
   )
-  const ofTag = tag.name === '' ? '' : `, of the tag ${tag.name}`
+  const ofTag = tag.name === '' ? '' : ` of the tag ${tag.name}`
   const notes = [...waits]
   if (stories.length > 0)
-    notes.unshift(`${formatCount(stories.length, 'task')} read as user stories${ofTag}.`)
+    notes.unshift(`${formatCount(stories.length, 'task')}${ofTag} read as user stories.`)
   const others = tags.filter((one) => one !== tag).map(({ name }) => name)
-  if (others.length > 0) notes.push(`its other tags are left alone: ${others.slice(0, 20).join(', ')}.`)
+  if (others.length > 0) notes.push(`Ralph ignores its other tags: ${others.slice(0, 20).join(', ')}.`)
   if (left.length > 0) notes.push(`left out, because they are deferred or cancelled: ${nameEntries(left)}.`)
   return { stories, notes, name: /^(?:|master)$/.test(tag.name) ? null : tag.name }
 }
@@ -100,12 +100,12 @@ function tagMistake({ path, file }: OpenDocument, tags: readonly Tag[]): Mistake
   const names = tags.map(({ name, tasks }) => `${oneLine(name, 60)} (${tasks.length})`)
   const found =
     file.part === undefined
-      ? `${formatCount(tags.length, 'tag')} with tasks: ${names.join(', ')}`
-      : `no tag ${file.part}`
+      ? `there are ${formatCount(tags.length, 'tag')} with tasks: ${names.join(', ')}`
+      : `this file has no tag ${file.part}`
   const [first = 'master', ...others] = tags.slice(0, MAX_TAGS).map(({ name }) => oneLine(name, 60))
   const more = others.length === 0 ? '' : `, or ${others.map((name) => `#${name}`).join(', ')}`
-  const fix = `name one: ralph plan --from ${path}#${first}${more}`
-  return { path, found: truncate(found, 80), expected: 'the tag to plan from', fix }
+  const fix = `choose a tag: ralph plan --from ${path}#${first}${more}`
+  return { path, found: `${truncate(found, 79)}.`, expected: '', fix }
 }
 
 function parseStory(

@@ -5,27 +5,27 @@ import { flattenBoxes, parseBoxes } from './boxes.ts'
 
 type Tool = { name: string; at: RegExp; marker: RegExp | null; helps: string; isText: boolean }
 
-const SESSION = 'a session plans from it where it is named: ralph plan --from'
+const SESSION = 'To let a session plan from it, name the file: ralph plan --from'
 const tools: readonly Tool[] = [
   {
-    name: 'GSD',
+    name: 'a GSD plan',
     at: /(?:^|\/)\.planning\//,
     marker: /^\.planning\/ROADMAP\.md$/,
     helps: `${SESSION} .planning/ROADMAP.md`,
     isText: true,
   },
   {
-    name: 'a plan of Cursor',
+    name: 'a Cursor plan',
     at: /(?:^|\/)\.cursor\/plans\//,
     marker: /^\.cursor\/plans\/[^/]+\.plan\.md$/,
     helps: `${SESSION} FILE`,
     isText: true,
   },
   {
-    name: 'CCPM',
+    name: 'a CCPM epic',
     at: /(?:^|\/)\.claude\/epics\//,
     marker: /^\.claude\/epics\/[^/]+\/epic\.md$/,
-    helps: `${SESSION} FILE; or read its issues: --from issues`,
+    helps: `${SESSION} FILE. To plan from its issues instead: ralph plan --from issues`,
     isText: true,
   },
   {
@@ -36,42 +36,42 @@ const tools: readonly Tool[] = [
     isText: true,
   },
   {
-    name: 'ACE-FCA',
+    name: 'an ACE-FCA plan',
     at: /(?:^|\/)thoughts\/(?:shared\/)?plans\//,
     marker: /^thoughts\/shared\/plans\/[^/]+\.md$/,
     helps: `${SESSION} FILE`,
     isText: true,
   },
   {
-    name: 'tickets of BMAD',
+    name: 'BMAD tickets',
     at: /(?:^|\/)\.bmad-obeya\//,
     marker: /^\.bmad-obeya\/.+\.md$/,
     helps: `${SESSION} FILE`,
     isText: true,
   },
   {
-    name: 'an export of beads',
+    name: 'a beads export',
     at: /(?:^|\/)\.beads\//,
     marker: /^\.beads\/(?:issues|beads)\.jsonl$/,
-    helps: 'its database is read instead, by bd: ralph plan --from beads',
+    helps: 'To plan from the database of beads (bd) instead: ralph plan --from beads',
     isText: false,
   },
   {
-    name: 'tasks of ralph-orchestrator',
+    name: 'ralph-orchestrator tasks',
     at: /(?:^|\/)\.ralph\/agent\//,
     marker: /^\.ralph\/agent\/tasks\.jsonl$/,
-    helps: 'write them as a check list: "- [ ] title"',
+    helps: 'Write the tasks as a check list: "- [ ] title"',
     isText: false,
   },
 ]
 
 /** A table of a tracker, by its first line. */
 const tables: readonly [RegExp, string][] = [
-  [/\bIssue key\b.*\bSummary\b|\bSummary\b.*\bIssue key\b/, 'an export of Jira'],
-  [/^"?ID"?,.*\bTitle\b.*\bStatus\b/, 'an export of Linear'],
+  [/\bIssue key\b.*\bSummary\b|\bSummary\b.*\bIssue key\b/, 'a Jira export'],
+  [/^"?ID"?,.*\bTitle\b.*\bStatus\b/, 'a Linear export'],
 ]
 const TABLE_HELPS =
-  'write the wanted rows as a check list ("- [ ] title"), or as issues of GitHub: --from issues:milestone=3'
+  'Write the rows that you want as a check list ("- [ ] title"), or as GitHub issues: ralph plan --from issues:milestone=3'
 
 function toolOf({ path, text }: OpenDocument): { name: string; helps: string; isText: boolean } | null {
   const tool = tools.find(({ at }) => at.test(path))
@@ -92,12 +92,12 @@ export const unsupported: Format = {
     const isWanted = tool.isText && document.file.isNamed === true
     return {
       prose: isWanted ? 'only' : 'none',
-      what: `${tool.name}, not read as it is`,
+      what: `${tool.name}, which Ralph cannot read directly`,
       boxes: !document.isMarkdown ? 0 : flattenBoxes(parseBoxes(document.blocks)).length,
       notes: [
         isWanted
-          ? `${tool.name} is not read as it is: a session plans from it.`
-          : `${tool.name} is not read as it is: ${tool.helps}.`,
+          ? `Ralph cannot read ${tool.name} directly, so a session plans from this file.`
+          : `Ralph cannot read ${tool.name} directly. ${tool.helps}.`,
       ],
     }
   },

@@ -27,28 +27,30 @@ export async function checkAgentAnswer(subject: Subject): Promise<CheckResult[]>
   const result = await askAgent(vendor, { settings, env, workspace, isolation, mark, signal })
   const { status, message, ms, answered, costUsd } = result
   const spent = `${formatDuration(ms)}, cost ${costUsd === null ? NO_COST : formatUsd(costUsd)}`
-  if (status === 'aborted') throw new NotCheckedError('not asked to the end: interrupted', 'run it again')
+  if (status === 'aborted')
+    throw new NotCheckedError('interrupted before the agent answered', 'run `ralph doctor` again')
   if (status === 'finished') {
     const text = `${vendor.name} answered "${oneLine(answered, 80)}" (${spent})`
     if (answered.toUpperCase().includes(EXPECTED_ANSWER)) return [okResult(text)]
-    const fix = 'no harm where the command pays no heed to its prompt; else look at the model and agent-args'
+    const fix =
+      'check the model and agent-args; if your agent command ignores its prompt, ignore this warning'
     return [warningResult(text, EXPECTED, fix)]
   }
   const found = `${vendor.name} gave no answer: ${message} (${spent})`
   const missing = findMissingFile(subject)
   if (missing !== null) {
-    const fix = `name ${missing} by its absolute path, and ask again`
-    return [unknownResult(`${found}; it is asked in an empty folder, which has no ${missing}`, fix)]
+    const fix = `write the absolute path of ${missing} in agent-command, then run this again`
+    return [unknownResult(`${found}. Ralph asked in an empty folder, which has no ${missing}`, fix)]
   }
-  return [faultResult(found, EXPECTED, FIXES[status] ?? `start ${vendor.program} by hand: it prints more`)]
+  return [faultResult(found, EXPECTED, FIXES[status] ?? `run ${vendor.program} by hand to see why`)]
 }
 
 /** The fix for each way that the session can end. */
 const FIXES: Readonly<Record<string, string>> = {
-  auth: 'log the agent in, or give a valid key, and see that the account has credit and the model exists',
-  limit: 'wait until the limit of your plan is over, or use another key',
-  overloaded: "wait and ask again; the agent's server, or the way to it, is not well",
-  timeout: 'see whether it waits for a login or a question: a run can answer none',
+  auth: 'log in or set a valid key, and check that the account has credit and that the model exists',
+  limit: 'wait until the usage limit of your plan resets, or use another key',
+  overloaded: 'the model server is overloaded or cannot be reached: wait, then run this again',
+  timeout: 'check whether the agent waits for a login or an answer, which nobody gives during a run',
 }
 
 /** A project file that the user's own agent command names by a relative path; null if it names none. */

@@ -17,8 +17,6 @@ export async function checkActionlint(subject: Subject): Promise<CheckResult[]> 
   const found = findActionlint({ paths: [...texts.keys()], text: (name) => texts.get(name) ?? '' })
   if (found === null) return []
   if (found.allowsQueue) return [okResult(`${found.config} allows \`queue\``)]
-  const text = `${found.usedBy} uses it, and it ${UNKNOWN_QUEUE}`
-  return [
-    warningResult(text, `an exception in ${found.config}`, `add to ${found.config}: ${QUEUE_RULE_LINE}`),
-  ]
+  const text = `${found.usedBy} runs actionlint, which ${UNKNOWN_QUEUE}`
+  return [warningResult(text, '', `add to ${found.config}: ${QUEUE_RULE_LINE}`)]
 }

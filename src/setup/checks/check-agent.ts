@@ -35,7 +35,11 @@ export async function checkAgents(subject: Subject): Promise<CheckResult[]> {
     results.push({ ...(await checkProgram(chosen, subject)), name: `agent${chosen.suffix}` })
   if (results.length > 0) return results
   return [
-    faultResult(subject.settings.agent, 'an agent of this version', `use one of ${agentNames.join(', ')}`),
+    faultResult(
+      `Ralph does not know the agent ${subject.settings.agent}`,
+      '',
+      `use one of ${agentNames.join(', ')}`,
+    ),
   ]
 }
 
@@ -43,10 +47,9 @@ async function checkProgram({ vendor, version }: ChosenAgent, subject: Subject):
   const { env, settings, signal } = subject
   if (vendor.name === 'custom') return checkCustomCommand(vendor, subject)
   if (version !== null) return okResult(`${vendor.name} ${version}, which Ralph installs when a job begins`)
-  const expected = `the program ${vendor.program}, ready to work`
   if (settings.isolation !== 'other-user') {
     const missing = missingProgram(vendor, env.PATH ?? '')
-    if (missing !== null) return faultResult(missing.reason, expected, missing.fix)
+    if (missing !== null) return faultResult(missing.reason, '', missing.fix)
   }
   const { workspace } = requireCheckout(subject)
   const as = (await subject.isolation().catch(() => null))?.agent ?? null
@@ -55,7 +58,7 @@ async function checkProgram({ vendor, version }: ChosenAgent, subject: Subject):
   if (availability.ok) return okResult(`${vendor.name} ${availability.version}`)
   return availability.isSlow
     ? unknownResult(availability.reason, availability.fix)
-    : faultResult(availability.reason, expected, availability.fix)
+    : faultResult(availability.reason, '', availability.fix)
 }
 
 /** Where the command line begins with a plain word: the variables before it are left out. */
@@ -70,15 +73,15 @@ async function checkCustomCommand(vendor: AgentVendor, subject: Subject): Promis
   const cwd = resolve(subject.directory, settings.workingDirectory)
   const { env } = agentEnv(subject.env, agentEnvOptions(vendor, settings))
   const bash = findProgram(vendor.program, env.PATH ?? '')
-  if (bash === null) return faultResult(`${vendor.program} is not on your PATH`, 'bash', vendor.install)
+  if (bash === null) return faultResult(`${vendor.program} is not on your PATH`, '', vendor.install)
   // The other user's PATH and files cannot be checked from here.
   if (word === undefined || settings.isolation === 'other-user' || !isFolderSync(cwd)) return okResult(found)
   const args = ['--norc', '-c', 'command -v -- "$1"', 'agent-command', word]
   const limits = { timeoutMs: 10_000, captureBytes: 4096 }
   const { exit } = await runUntrusted({ file: bash, args, env, cwd, signal, ...limits })
   if (exit.kind !== 'exit' || exit.code === 0) return okResult(found)
-  const fix = 'install it, or put its path into agent-command: absolute, or relative to the working directory'
-  return faultResult(`${found}: ${word} is not there`, 'a command that bash can start', fix)
+  const fix = `install ${word}, or write its path in agent-command: absolute, or relative to the working directory`
+  return faultResult(`${found}: bash cannot find ${word}`, '', fix)
 }
 
 export async function checkKeys(subject: Subject): Promise<CheckResult[]> {
@@ -96,7 +99,7 @@ async function checkKey({ vendor, version }: ChosenAgent, subject: Subject): Pro
   if (login === null) return null
   const { settings } = subject
   if (settings.auth === 'oidc' && vendor.keyless !== undefined)
-    return okResult('none is stored: auth is oidc')
+    return okResult('no key is stored, because auth is oidc')
   const { env } = agentEnv(subject.env, agentEnvOptions(vendor, settings))
   const problem = await findKeyProblem({
     // The other user's home is new.

@@ -35,12 +35,9 @@ export async function checkEnvironment(subject: Subject): Promise<CheckResult[]>
     return results
   } catch (error) {
     if (!(isForbidden(error) || httpStatusOf(error) === 404)) throw error
-    const fix = `look at ${repositoryUrl(place)}/settings/environments`
+    const fix = `check this yourself at ${repositoryUrl(place)}/settings/environments`
     return [
-      unknownResult(
-        `which branches may use the environment ${names.join(', ')} is not shown to this token`,
-        fix,
-      ),
+      unknownResult(`this token cannot see which branches may use the environment ${names.join(', ')}`, fix),
     ]
   }
 }
@@ -62,29 +59,29 @@ function ofEnvironment(
   branch: string,
 ): CheckResult {
   const limit = `gh api -X PUT ${PATH}/${name} -F 'deployment_branch_policy[protected_branches]=false' -F 'deployment_branch_policy[custom_branch_policies]=true' && gh api -X POST ${PATH}/${name}/deployment-branch-policies -f name=${shellWord(branch)}`
-  const expected = `an environment that only ${branch} may use`
+  const fix = `to allow only ${branch}, run: ${limit}`
   if (!isThere) {
-    const found = `${name} does not exist: GitHub makes it when a job starts, open to every branch`
-    return warningResult(found, expected, limit)
+    const found = `${name} does not exist. When a job starts, GitHub creates it, open to every branch`
+    return warningResult(found, '', fix)
   }
   if (policy === null) {
-    const found = `every branch may use ${name}: a workflow on any of them can take its secrets`
-    return warningResult(found, expected, limit)
+    const found = `every branch may use ${name}, so a workflow on any branch can read its secrets`
+    return warningResult(found, '', fix)
   }
   if (policy.protected_branches) return okResult(`only protected branches may use ${name}`)
   const others = branches.filter((one) => one !== branch)
   if (others.length === 0 && branches.length > 0) return okResult(`only ${branch} may use ${name}`)
   if (branches.includes(branch))
     return warningResult(
-      `${others.join(', ')} may use ${name} as well`,
-      expected,
-      `remove what is not needed there`,
+      `besides ${branch}, these branches may use ${name}: ${others.join(', ')}`,
+      '',
+      `remove those that do not need it from the environment ${name}`,
     )
-  const found = `${branch} may not use ${name}: no job of Ralph can start`
+  const found = `${branch} may not use ${name}, so no job of Ralph can start`
   return warningResult(
     found,
-    expected,
-    `gh api -X POST ${PATH}/${name}/deployment-branch-policies -f name=${shellWord(branch)}`,
+    '',
+    `run: gh api -X POST ${PATH}/${name}/deployment-branch-policies -f name=${shellWord(branch)}`,
   )
 }
 
@@ -102,7 +99,7 @@ export async function checkLabel(subject: Subject): Promise<CheckResult[]> {
     return [okResult(`${LABEL} exists`)]
   } catch (error) {
     if (httpStatusOf(error) !== 404) throw error
-    const found = `${LABEL} does not exist, so GitHub drops it from the issue form and no issue becomes a plan`
-    return [warningResult(found, `the label ${LABEL}`, `gh label create ${LABEL}`)]
+    const found = `${LABEL} does not exist. GitHub therefore leaves it out of issues from the form, and no plan starts`
+    return [warningResult(found, '', `run: gh label create ${LABEL}`)]
   }
 }

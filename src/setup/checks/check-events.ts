@@ -15,7 +15,11 @@ export function checkEvents(subject: Subject): CheckResult[] {
   if (settings.reviews !== 'off' && missing.length > 0) {
     const fix = `add ${missing.join(' and ')} under on:, as in examples/ralph.yml; or set \`reviews: off\``
     found.push(
-      warningResult(`reviews start nothing: ${file.path} lacks ${missing.join(' and ')}`, 'both', fix),
+      warningResult(
+        `a review does not start Ralph, because ${file.path} has no trigger ${missing.join(' or ')}`,
+        '',
+        fix,
+      ),
     )
   }
   if (settings.checks === 'wait') {
@@ -23,16 +27,16 @@ export function checkEvents(subject: Subject): CheckResult[] {
       found.push(
         warningResult(
           'the run would wait forever with `checks: wait`, because pushes with the job token do not start CI',
-          'a publish-token',
-          'set `publish-token` to the token of an App or a person',
+          '',
+          'set `publish-token` to the token of a GitHub App or a person',
         ),
       )
     if (!CHECK_EVENTS.some(has)) {
       const fix = 'add workflow_run with the names of your CI workflows under on: (or check_suite, status)'
       found.push(
         warningResult(
-          `nothing would wake a run with \`checks: wait\`: ${file.path} has none of the events`,
-          'one of them',
+          `with \`checks: wait\`, nothing would restart the run after CI, because ${file.path} has no trigger for that`,
+          '',
           fix,
         ),
       )

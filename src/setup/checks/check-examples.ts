@@ -2,7 +2,7 @@
 import type { Settings } from '../../settings/read-settings.ts'
 import { type CheckResult, faultResult, okResult, type Subject } from './subject.ts'
 
-const COST = 'one session more for each story, and one for each attempt with green gates'
+const COST = 'one more session for each story, and one for each attempt with green gates'
 
 export function checkExamples({ checkout, settings }: Subject): CheckResult[] {
   const ci = 'workspace' in checkout ? checkout.ci : null

@@ -27,11 +27,12 @@ const RUN = { of: 'baseline', tags: [], stories: [], what: 'doctor', baseline: {
 
 export async function checkGates(subject: Subject): Promise<CheckResult[]> {
   if (subject.settings.ungated)
-    return [warningResult(UNGATED_WARNING, '', 'name one: gates: { test: npm test }')]
+    return [warningResult(UNGATED_WARNING, '', 'add a gate: gates: { test: npm test }')]
   const { settings, remarks } = withWorkflowGates(subject)
   refuseUngated(settings)
   const checkout = requireCheckout(subject)
-  if (!subject.withGates) throw new NotCheckedError('not run: --no-gates', 'run `ralph doctor` without it')
+  if (!subject.withGates)
+    throw new NotCheckedError('not run: --no-gates', 'run `ralph doctor` without --no-gates')
   const commit = await commitToGate(subject)
   return [...remarks, ...(await runAll({ ...subject, settings }, checkout, commit))]
 }
@@ -59,9 +60,9 @@ function withWorkflowGates({ settings, checkout }: Subject): { settings: Setting
   if (settings.gates.length > 0 || ci === null || ci.settings.gates.length === 0)
     return { settings, remarks: [] }
   const { gates: list, prepare, gateEnv, services } = ci.settings
-  const found = `only ${ci.file.path} has gates: \`ralph run\` here has none`
+  const found = `only ${ci.file.path} has gates, so \`ralph run\` on this machine has none`
   const fix = 'move `gates` from the workflow to ralph.config.yml, which CI and `ralph run` both read'
-  const remarks = settings.surface === 'cli' ? [warningResult(found, 'gates for every run', fix)] : []
+  const remarks = settings.surface === 'cli' ? [warningResult(found, '', fix)] : []
   const merged = { ...settings, gates: list, prepare: settings.prepare ?? prepare, gateEnv, services }
   return { settings: merged, remarks }
 }
@@ -135,11 +136,7 @@ async function runAll(
 }
 
 function emptyResult({ advisory }: Gate): CheckResult {
-  const words = [
-    'it ran no test',
-    'a gate that runs tests',
-    'correct its command, or write a first test',
-  ] as const
+  const words = ['this gate ran no test', '', 'correct its command, or write a first test'] as const
   return advisory ? warningResult(...words) : faultResult(...words)
 }
 
@@ -152,15 +149,15 @@ function knownRedResult(
   const all = counts === undefined ? '' : ` of ${testsRun(counts)}`
   const are = `${failed.length}${all} ${failed.length === 1 && all === '' ? 'test fails' : 'tests fail'}`
   const found = `${are} ${commitText}, which \`baseline: known-red\` allows: ${formatNames(failed)}`
-  return warningResult(found, '', 'fix them, then set `baseline: require`')
+  return warningResult(found, '', 'fix these tests, then set `baseline: require`')
 }
 
-const NOT_RUN = unknownResult('not run: a service that it needs is not there', 'fix the service first')
+const NOT_RUN = unknownResult('not run, because a service did not start', 'fix the service first')
 
 function redResult(name: string, { ended, ms, output }: GateResult, commitText: string): CheckResult {
   const first = tellingLine(output)
   const found = `${ended} ${commitText} after ${formatDuration(ms)}${first === '' ? '' : `: ${first}`}`
   const log = `.git/ralph/logs/doctor-${name.replace(/^gate /, '').replace(' ', '-')}.log`
-  const fix = `fix it before a run; its output is in ${log}. If the project does not exist yet, set \`baseline: off\``
-  return faultResult(found, 'exit 0', fix)
+  const fix = `fix this before you start a run; the output is in ${log}. If the project has no code yet, set \`baseline: off\``
+  return faultResult(found, '', fix)
 }

@@ -18,8 +18,8 @@ export function checkGitHubAccess(subject: Subject): CheckResult[] {
   if (subject.github !== null || ci === null) return []
   return [
     unknownResult(
-      'not checked, because there is no token: may Actions open pull requests?',
-      'give a token: GH_TOKEN=$(gh auth token) ralph doctor',
+      'without a token, Ralph cannot ask GitHub whether Actions may open pull requests',
+      'run GH_TOKEN=$(gh auth token) ralph doctor',
     ),
   ]
 }
@@ -32,25 +32,25 @@ export async function checkPullRequests(subject: Subject): Promise<CheckResult[]
   // Without a workflow, runs open no pull request, so there is no row. Without a token, the row `github` says what is missing.
   if (ci === null || github === null) return []
   const { job, settings } = ci
-  if (settings.pullRequest === 'none') return [okResult('none is opened: pull-request: none')]
+  if (settings.pullRequest === 'none') return [okResult('Ralph opens none, because pull-request is none')]
   // If the secret is not set, the token is empty. That cannot be seen from here.
   if (settings.publishToken !== null || job.unread.includes('publish-token'))
-    return [okResult('opened by publish-token')]
+    return [okResult('Ralph opens them with publish-token')]
   const { api, repo, place } = github
   const page = `${repositoryUrl(place)}/settings/actions`
   try {
     const { data } = await api.rest.actions.getGithubActionsDefaultWorkflowPermissionsRepository(repo)
     if (data.can_approve_pull_request_reviews) return [okResult('Actions may open them')]
-    const found = 'Actions may not open them: a person has to, by a link in the summary'
+    const found = 'Actions may not open them. A person has to use the link in the job summary'
     const command =
       'gh api -X PUT repos/{owner}/{repo}/actions/permissions/workflow -F can_approve_pull_request_reviews=true'
-    const fix = `${command} (${BOX} at ${page}), or give publish-token`
-    return [warningResult(found, 'the setting that lets Actions open pull requests', fix)]
+    const fix = `run ${command} (or tick ${BOX} at ${page}), or set publish-token`
+    return [warningResult(found, '', fix)]
   } catch (error) {
     // GitHub answers 403 or 404 where a token may not see something.
     if (!(isForbidden(error) || httpStatusOf(error) === 404)) throw error
-    const found = 'whether Actions may open them is for admins to see'
-    return [unknownResult(found, `look whether ${BOX} is ticked at ${page}`)]
+    const found = 'only an admin can see whether Actions may open them'
+    return [unknownResult(found, `check whether ${BOX} is ticked at ${page}`)]
   }
 }
 
@@ -63,8 +63,9 @@ export async function checkRelease({ github, action }: Subject): Promise<CheckRe
     () => null,
   )
   const fix = `see https://github.com/${ACTION}/releases`
-  if (newest === null) return [unknownResult(`${VERSION}; the newest one is not known`, fix)]
+  if (newest === null)
+    return [unknownResult(`${VERSION}; Ralph could not find out which release is the newest`, fix)]
   if (!isNewer(newest, VERSION)) return [okResult(`${VERSION} is the newest`)]
   const upgradeFix = 'run `ralph upgrade`, which shows the changes and updates the pin'
-  return [warningResult(`${newest} is available (you have ${VERSION})`, 'the newest release', upgradeFix)]
+  return [warningResult(`${newest} is available (you have ${VERSION})`, '', upgradeFix)]
 }

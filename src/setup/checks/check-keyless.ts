@@ -27,8 +27,8 @@ export function checkKeyless(subject: Subject): CheckResult[] {
   const permission = way?.permission ?? ''
   const granted = job.permissions?.[permission] ?? job.permissions?.all ?? 'none'
   if (granted === 'write') return [okResult(`${settings.agent} reaches its model by ${way?.name}`)]
-  const expected = `permissions: { ${permission}: write }`
-  return [faultResult(`${place} lacks ${permission}: write`, expected, `write into the job: ${expected}`)]
+  const fix = `add to the job: permissions: { ${permission}: write }`
+  return [faultResult(`${place} lacks the permission ${permission}: write`, '', fix)]
 }
 
 /** Mistakes that need no request: the agent, the isolation, the variables. */

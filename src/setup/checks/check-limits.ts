@@ -1,6 +1,6 @@
 // Limits that conflict: each is valid by itself, but together they end a run too early or never.
 import { limitsOf } from '../../app/loop-limits.ts'
-import { formatDuration } from '../../report/figures.ts'
+import { formatDuration, pluralize } from '../../report/figures.ts'
 import { maxJobs, type Settings } from '../../settings/read-settings.ts'
 import { type CheckResult, faultResult, okResult, type Subject, warningResult } from './subject.ts'
 import type { RalphJob, Role } from './workflow-file.ts'
@@ -31,9 +31,9 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): CheckResul
     const ended = `job ${id} times out after ${formatDuration(timeoutMs)}`
     const workMs = role === 'work' ? session : role === 'gate' ? gatesMs : 0
     if (workMs >= timeoutMs) {
-      const fix = `write timeout-minutes: ${minutes(workMs + AFTER_MS)}, or shorten its work`
+      const fix = `write timeout-minutes: ${minutes(workMs + AFTER_MS)}, or shorten ${role === 'work' ? 'iteration-timeout' : "the gates' timeouts"}`
       const text = `${ended}, but its work can take up to ${formatDuration(workMs)}`
-      found.push(warningResult(text, 'a timeout that is longer than the work', fix))
+      found.push(warningResult(text, '', fix))
     }
     // GitHub cancels a job at its time-out, which looks as if a person had done it: such a chain is not taken up again.
     if (WHOLE_ITERATION_ROLES.has(role) && deadline + AFTER_MS > timeoutMs) {
@@ -41,21 +41,21 @@ function jobConflicts(settings: Settings, jobs: readonly RalphJob[]): CheckResul
       const lower = shorter > 0 ? `, or job-deadline: ${shorter}m` : ''
       const fix = `write timeout-minutes: ${minutes(deadline + AFTER_MS)}${lower}`
       const grade = deadline >= timeoutMs ? faultResult : warningResult
-      const text = `${ended}, but job-deadline is ${formatDuration(deadline)}`
-      found.push(grade(text, 'a job-deadline 10 minutes under timeout-minutes', fix))
+      const text = `${ended}, and job-deadline is ${formatDuration(deadline)}: Ralph needs 10 minutes after the deadline to save its work`
+      found.push(grade(text, '', fix))
     }
   }
   if (jobs.every(({ role }) => !WHOLE_ITERATION_ROLES.has(role))) return found
   if (session + gatesMs > deadline) {
     const text = `an iteration can take ${formatDuration(session + gatesMs)} with its gates, but job-deadline is ${formatDuration(deadline)}`
     const fix = "shorten iteration-timeout or the gates' timeouts, or raise job-deadline"
-    found.push(warningResult(text, 'an iteration that fits its job', fix))
+    found.push(warningResult(text, '', fix))
   }
   if (count * session > deadline) {
     const text = `${count} iterations of ${formatDuration(session)} can take ${formatDuration(count * session)}, but job-deadline is ${formatDuration(deadline)}`
     const fit = Math.max(1, Math.floor(deadline / session))
     const fix = `write iterations-per-job: ${fit}, or shorten iteration-timeout`
-    found.push(warningResult(text, 'iterations that fit a job', fix))
+    found.push(warningResult(text, '', fix))
   }
   return found
 }
@@ -65,16 +65,16 @@ function conflicts(settings: Settings): CheckResult[] {
   const { maxJobs: jobs, maxIterations: iterations, iterationsPerJob: count } = settings
   const found: CheckResult[] = []
   if (jobs !== null && iterations > 0 && count > 0 && jobs * count < iterations) {
-    const fix = `leave max-jobs out (${maxJobs({ ...settings, maxJobs: null })}), or raise iterations-per-job`
-    const text = `max-jobs ${jobs} of ${count} iterations end before max-iterations ${iterations}`
-    found.push(warningResult(text, 'jobs for all iterations', fix))
+    const fix = `leave max-jobs out (then it is ${maxJobs({ ...settings, maxJobs: null })}), or raise iterations-per-job`
+    const text = `${pluralize(jobs, 'job')} (max-jobs) with ${count} iterations each never reach max-iterations, ${iterations}`
+    found.push(warningResult(text, '', fix))
   }
   if (
     iterations === 0 &&
     [settings.maxCostUsd, settings.maxTokens, settings.maxAgentTimeMs].every((limit) => limit === null)
   ) {
     const text = 'max-iterations is 0, and nothing else ends the run'
-    found.push(warningResult(text, 'a limit', 'set max-iterations or max-cost-usd'))
+    found.push(warningResult(text, '', 'set max-iterations or max-cost-usd'))
   }
   return found
 }

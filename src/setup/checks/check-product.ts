@@ -10,7 +10,8 @@ export async function checkProduct(subject: Subject): Promise<CheckResult> {
   const { repository } = workspace
   const { product } = ci?.settings ?? subject.settings
   const code = (await repository.files(commit)).filter(isCode)
-  if (code.length === 0) return okResult('no code yet: the first story with code decides what is product')
+  if (code.length === 0)
+    return okResult('there is no code yet; Ralph looks for the product again when a story has added code')
   const rules = createProductRules(product, {
     paths: (at) => repository.files(at),
     read: (at, path) => repository.read(at, path),
@@ -21,23 +22,17 @@ export async function checkProduct(subject: Subject): Promise<CheckResult> {
   if (found.length === 0) {
     const effect =
       'Ralph cannot tell whether a story weakens its own checks, or whether a test covers its change'
-    return warningResult(
-      `none of ${files} counts as the product. ${effect}`,
-      'files that are the product',
-      FIX,
-    )
+    return warningResult(`none of ${files} counts as the product. ${effect}`, '', FIX)
   }
   const isAll = found.length === code.length
   if (isAll && product.length > 0)
-    return warningResult(
-      'every file with code counts as the product, even the tests',
-      'tests outside the product',
-      FIX,
-    )
+    return warningResult('every file with code counts as the product, even the tests', '', FIX)
   const named = found.slice(0, MAX_NAMED).map((path) => displayPath(path))
   const more = found.length > MAX_NAMED ? ` and ${found.length - MAX_NAMED} more` : ''
   const by = product.length > 0 ? 'the setting `product`' : 'the layout of the project'
-  return okResult(`${found.length} of ${files} are the product (${named.join(', ')}${more}), by ${by}`)
+  return okResult(
+    `${found.length} of ${files} are the product (${named.join(', ')}${more}), according to ${by}`,
+  )
 }
 
 const FIX = 'set `product: [FOLDER/**]` in ralph.config.yml (docs/gates.md)'

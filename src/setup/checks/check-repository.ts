@@ -43,7 +43,7 @@ export async function checkConfiguration({
     for (const state of features.states)
       differences.push(await configDifference(checkout.workspace, settings, state))
   const warnings = [...notes, ...differences.filter((one) => one !== null)].map((note) =>
-    warningResult(note, '', 'change it, or ignore this warning if you meant it'),
+    warningResult(note, '', 'change the setting, or ignore this warning if you meant it'),
   )
   const found = [...toFaults(mistakes), ...warnings]
   const file = settings.configFile
@@ -80,9 +80,7 @@ export async function checkCheckout(subject: Subject): Promise<CheckResult[]> {
   const found = remarks.length === 0 ? position : `${position} (${remarks.join(', ')})`
   // In a job, what is missing is fetched when it is needed; on a laptop git stays local.
   if (!isShallow || subject.settings.surface === 'action') return [okResult(found)]
-  return [
-    warningResult(found, 'the whole history: people and Ralph merge by it', 'run `git fetch --unshallow`'),
-  ]
+  return [warningResult(`${found}: merges need the whole history`, '', 'run `git fetch --unshallow`')]
 }
 
 /** Ralph's own git works in any folder. The git of agent and gates refuses a folder of another user, whose files a run cannot change. */
@@ -94,16 +92,16 @@ export async function checkOwner({ checkout, settings, env }: Subject): Promise<
   const ownId = process.getuid?.() ?? 0
   const chown = `sudo chown -R "$(id -un)" ${shellWord(top)}`
   if (/dubious ownership/.test(stderr)) {
-    const found = `${top} is owned by user ${lstatSync(top).uid}, and you are user ${ownId}: git refuses to work there`
-    const fix = `${chown}; or git config --global --add safe.directory ${shellWord(top)}`
-    return [faultResult(found, 'a folder that you own', fix)]
+    const found = `${top} is owned by user ${lstatSync(top).uid}, and you are user ${ownId}, so git refuses to work there`
+    const fix = `run ${chown}, or git config --global --add safe.directory ${shellWord(top)}`
+    return [faultResult(found, '', fix)]
   }
   if (ownId === 0) return []
   const names = await readdir(top)
   const foreign = names.filter((name) => lstatSync(join(top, name), { throwIfNoEntry: false })?.uid !== ownId)
   if (foreign.length === 0) return []
   const found = `${foreign.slice(0, 5).join(', ')}${foreign.length > 5 ? ' and more' : ''} ${foreign.length === 1 ? 'belongs' : 'belong'} to another user`
-  return [warningResult(found, 'files that you can change', chown)]
+  return [warningResult(`${found}, so a run cannot change them`, '', `run ${chown}`)]
 }
 
 /** The prompt templates, as a run would read them at its start. */
@@ -118,7 +116,7 @@ export async function promptMistakes(start: RunStart): Promise<readonly Mistake[
 export async function checkPrompts(subject: Subject): Promise<CheckResult[]> {
   const { mistakes, notes, warnings } = await templatesOf(subject)
   const results = [...notes, ...warnings].map((note) =>
-    warningResult(note, 'a prompt template for this version of Ralph', 'follow this note, or ignore it'),
+    warningResult(note, '', 'change the prompt as the note says, or ignore the note'),
   )
   return [...toFaults(mistakes), ...results]
 }
@@ -136,9 +134,10 @@ export async function workingDirectoryMistakes({
   if (onDisk?.isDirectory() === true) return []
   const tree = await workspace.objects.info(`${commit}:${folder.replace(/^\.\/|\/+$/g, '')}`)
   if (tree?.type === 'tree') return []
+  const found = `this repository has no folder ${folder}.`
   const fix =
-    'name a folder of the repository, from its root, or leave it out for the root; make a new one in a first commit'
-  return [{ path: 'working-directory', found: folder, expected: 'a folder that is there', fix }]
+    'correct the path, which starts at the root of the repository, or commit a file in that folder first'
+  return [{ path: 'working-directory', found, expected: '', fix }]
 }
 
 export async function checkWorkingDirectory(subject: Subject): Promise<CheckResult[]> {
@@ -167,9 +166,9 @@ export async function otherWorkTreeMistakes(start: RunStart): Promise<readonly M
     if (isComplete && !start.anew) continue
     found.push({
       path: 'work tree',
-      found: `${state.branch} is checked out in ${other}`,
-      expected: 'it here or nowhere',
-      fix: 'run there, or switch that work tree to another branch',
+      found: `the branch ${state.branch} is checked out in another work tree, ${other}.`,
+      expected: '',
+      fix: 'run Ralph in that work tree, or switch that work tree to another branch',
     })
   }
   return found
@@ -184,7 +183,7 @@ export async function checkWorkTree(subject: Subject): Promise<CheckResult[]> {
   const elsewhere = await otherWorkTreeMistakes(subject)
   if (elsewhere.length > 0) return toFaults(elsewhere)
   const edits = await checkDirt(repository, commit, (path) => path.startsWith('.ralph/'))
-  const exception = `, except for ${pluralize(edits.length, 'file')} below .ralph/: a run takes them up`
+  const exception = `, except for ${pluralize(edits.length, 'file')} below .ralph/, which a run commits`
   return [okResult(`clean${edits.length > 0 ? exception : ''}`)]
 }
 
@@ -195,8 +194,8 @@ export function checkIdentity(subject: Subject): CheckResult[] {
   if (name !== undefined && email !== undefined) return [okResult(`${name} <${email}>`)]
   const missing = name === undefined ? 'user.name' : 'user.email'
   const fix = 'git config --global user.name "Your Name" && git config --global user.email you@example.com'
-  const found = `no ${missing}: commits would be by Ralph <ralph@localhost>`
-  return [warningResult(found, 'whose commits these are', fix)]
+  const found = `git has no ${missing}, so the author of commits would be Ralph <ralph@localhost>`
+  return [warningResult(found, '', fix)]
 }
 
 /** A note if the feature's branch is checked out and its configuration differs from the base branch's. */
@@ -222,8 +221,11 @@ export async function configDifference(
       ownText?.replaceAll('\r\n', '\n') === baseText.replaceAll('\r\n', '\n')
     )
       return null
-    const used = ownText === null ? 'does not use it' : `uses the file on ${state.branch}`
-    return `${path} is not the same on ${base}, and this run ${used}. To use the file on ${base}, merge ${base} or switch to it`
+    const difference =
+      ownText === null
+        ? `${path} exists on ${base}, but not on ${state.branch}, which this run uses`
+        : `${path} differs between ${base} and ${state.branch}, and this run uses the file on ${state.branch}`
+    return `${difference}. To use the file on ${base}, merge ${base} or switch to it`
   }
   return null
 }

@@ -12,18 +12,14 @@ export async function checkSigning({ checkout, settings, github }: Subject): Pro
     if (!isRequired) return []
     const found = `a rule requires signed commits on ${branchPrefix}*, and sign-commits is false`
     return [
-      faultResult(
-        found,
-        'sign-commits: true',
-        `set sign-commits: true (${DOCS}), or exempt ${branchPrefix}* from the rule`,
-      ),
+      faultResult(found, '', `set sign-commits: true (${DOCS}), or exempt ${branchPrefix}* from the rule`),
     ]
   }
   const hasKey = signingKey !== null || ci === null || ci.job.unread.includes('signing-key')
   if (signCommits === 'true') return [okResult('by GitHub')]
   if (signCommits === 'gpg' || hasKey) return [okResult(`by ${signCommits}`)]
-  const fix = `run \`gh secret set RALPH_SIGNING_KEY < key\`, and give the step signing-key from this secret (${DOCS})`
-  return [faultResult('sign-commits: ssh in a workflow without a key', 'signing-key', fix)]
+  const fix = `run \`gh secret set RALPH_SIGNING_KEY < key\`, and pass this secret to the step as signing-key (${DOCS})`
+  return [faultResult('sign-commits is ssh, but the workflow passes no signing-key', '', fix)]
 }
 
 /** Whether a ruleset requires signatures on branches of this name; false if this token may not see it. */

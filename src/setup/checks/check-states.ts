@@ -18,7 +18,7 @@ export async function checkStates(subject: Subject): Promise<CheckResult[]> {
   const found = `${count} on origin${size}`
   if (count <= MANY) return [okResult(found)]
   const fix = 'run `ralph archive --prune`, or let ralph-resume.yml delete old ones (contents: write)'
-  return [warningResult(found, `at most ${MANY}`, fix)]
+  return [warningResult(`${found}. More than ${MANY} slow down jobs that answer comments`, '', fix)]
 }
 
 /** The bytes that only the states need, as git stores them; 0 if they are not here, or git is older than 2.31. */

@@ -90,12 +90,12 @@ export async function checkStories(subject: Subject): Promise<CheckResult[]> {
   }
   if (found.length > 0) return found
   const fix =
-    'ralph plan my-feature -- "what you want"; or write .ralph/<yyyy-mm-dd>-<feature>/prd.json yourself'
+    'run ralph plan my-feature -- "what you want", or write .ralph/<yyyy-mm-dd>-<feature>/prd.json yourself'
   return [warningResult('there are no stories yet', '', fix)]
 }
 
 function remarksOn({ feature, prd }: State, settings: Settings): CheckResult[] {
-  const fix = 'give its stories the tag in prd.json, or drop the setting'
+  const fix = 'give stories this tag in prd.json, or remove the setting'
   const tagWarnings = unusedTagNotes(settings, prd.userStories).map((text) =>
     warningResult(`${feature}: ${text}`, '', fix),
   )

@@ -47,7 +47,7 @@ function withoutCheckout(checks: readonly Check[]): Finding {
   const names = checks.map(({ name }) => name).join(', ')
   return {
     name: 'not checked',
-    ...unknownResult(`these need a checkout: ${names}`, 'fix the checkout first'),
+    ...unknownResult(`these checks need a git checkout: ${names}`, 'fix the checkout first'),
   }
 }
 
@@ -130,15 +130,18 @@ async function runCheck(
   return results.map(named)
 }
 
-const UNREAD = unknownResult('not looked at: the configuration cannot be read', 'fix that first')
-const INTERRUPTED = unknownResult('not looked at: interrupted', 'run `ralph doctor` again')
+const UNREAD = unknownResult(
+  'not checked, because the configuration has mistakes',
+  'fix the configuration first',
+)
+const INTERRUPTED = unknownResult('not checked, because you interrupted', 'run `ralph doctor` again')
 
 /** A UserError becomes faults; any other error becomes an unknown finding. */
 function resultOfError(error: unknown): CheckResult[] {
   if (error instanceof UserError) return toFaults(error.mistakes)
   const status = httpStatusOf(error)
-  if (status === 401) return [unknownResult('GitHub does not know this token', 'give a valid one')]
-  const fix = error instanceof NotCheckedError ? error.fix : 'look at it by hand'
+  if (status === 401) return [unknownResult('GitHub rejects this token', 'set a valid token')]
+  const fix = error instanceof NotCheckedError ? error.fix : 'check this yourself'
   // An answer without a body has no message.
   return [unknownResult(messageOf(error) || `GitHub answered ${status ?? 'nothing'}`, fix)]
 }

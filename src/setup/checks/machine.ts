@@ -40,13 +40,13 @@ export async function checkIsolation(subject: Subject): Promise<CheckResult> {
     }
     case 'separate-job': {
       if (isAction) return okResult('separate-job: claim, work, gate and land are separate jobs')
-      const found = 'separate-job works only in CI: here agent and gates run as you'
-      const fix = 'give --isolation other-user here, or --isolation same-user'
-      return warningResult(found, 'an isolation that one machine can have', fix)
+      const found = 'separate-job works only in CI; on this machine, agent and gates run as you'
+      const fix = 'use --isolation other-user or --isolation same-user here'
+      return warningResult(found, '', fix)
     }
     default:
       return isAction
-        ? warningResult(SAME_USER_WARNING, 'isolation: other-user', 'leave isolation out')
+        ? warningResult(SAME_USER_WARNING, '', 'leave isolation out, or write other-user')
         : okResult(`same-user: agent and gates run as you; ${await describeOtherUser()}`)
   }
 }

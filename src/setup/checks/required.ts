@@ -28,11 +28,14 @@ export async function requiredChecks(subject: Subject): Promise<CheckResult[]> {
   if (rules === null) {
     const page = `${repositoryUrl(github.place)}/settings/rules`
     return [
-      unknownResult(`which checks ${base.branch} requires is not shown to this token`, `look at ${page}`),
+      unknownResult(
+        `this token cannot see which checks ${base.branch} requires`,
+        `check this yourself at ${page}`,
+      ),
     ]
   }
   const ralphChecks = rules.checks.filter(({ name }) => isCheckOfRalph(name) || checkOfStatus(name) !== null)
-  if (ralphChecks.length === 0) return [okResult(`${base.branch} requires none of Ralph's`)]
+  if (ralphChecks.length === 0) return [okResult(`${base.branch} does not require a check of Ralph`)]
   const found = [
     ...ralphChecks.filter(({ name }) => name !== 'ralph').map(({ name }) => tooNarrow(base.branch, name)),
     ...(ralphChecks.some(({ name }) => name === 'ralph') ? await answerFaults(checkout, rules) : []),
@@ -75,8 +78,8 @@ async function rulesOf({ api, repo }: GitHub, branch: string): Promise<Rules | n
 }
 
 function tooNarrow(branch: string, name: string): CheckResult {
-  const found = `${branch} requires "${name}", which no pull request but some of Ralph's ever gets`
-  return warningResult(found, 'ralph, one check for the whole run', `require ralph instead (${DOCS})`)
+  const found = `${branch} requires "${name}", a check that only some of Ralph's pull requests get`
+  return warningResult(found, '', `require the check ralph instead (${DOCS})`)
 }
 
 const DOCS = 'docs/pull-request.md'
@@ -87,10 +90,9 @@ async function answerFaults({ workspace, base }: Checkout, { hasQueue }: Rules):
   const missing = ['pull_request', ...(hasQueue ? ['merge_group'] : [])].filter((one) => !answers.has(one))
   if (missing.length === 0) return []
   const found = missing.includes('pull_request')
-    ? `${base.branch} requires ralph, which only Ralph's own job posts: every other pull request waits for it for ever`
-    : `${base.branch} requires ralph, and nothing posts it in the merge queue: pull requests are thrown out of it`
-  const expected = `a workflow whose job is called ralph, on: ${missing.join(' and ')}`
-  return [warningResult(found, expected, `${COMPANION} ${base.branch}; or do not require ralph`)]
+    ? `${base.branch} requires the check ralph, but only Ralph's own job posts it, so every other pull request waits forever`
+    : `${base.branch} requires the check ralph, but no job posts it in the merge queue, so the queue removes every pull request`
+  return [warningResult(found, '', `${COMPANION} ${base.branch}; or do not require ralph`)]
 }
 
 /** Whether Ralph's own pull requests get the check. */
@@ -100,13 +102,13 @@ function postFaults({ ci }: Checkout, ralphChecks: readonly Required[]): CheckRe
   const found: CheckResult[] = []
   if (settings.reportAs !== 'checks') {
     const text = `${file.path} has report-as: ${settings.reportAs}, so Ralph's own pull requests never get the check ralph`
-    found.push(warningResult(text, 'report-as: checks', `remove report-as from ${file.path}`))
+    found.push(warningResult(text, '', `remove report-as from ${file.path}`))
   }
   const isOfApp = 'token' in job.inputs || job.unread.includes('token')
   // GitHub writes -1 for "any source".
   if (isOfApp && ralphChecks.some(({ app }) => app !== null && app !== -1)) {
-    const text = `ralph is required from one App, and comes from two: \`token:\` is of another than the job that answers for others`
-    found.push(warningResult(text, 'ralph from any source', 'choose "any source" for it in the rule'))
+    const text = `the rule accepts the check ralph from one App only, but two post it: the App of \`token:\`, and GitHub Actions on other pull requests`
+    found.push(warningResult(text, '', 'choose "any source" for the check ralph in the rule'))
   }
   return found
 }

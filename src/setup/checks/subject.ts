@@ -113,7 +113,7 @@ export class NoCheckoutError extends Error {}
 /** Throws NotCheckedError while a run is at work: its changes are its own. */
 export function refuseDuringRun({ atWork }: Subject): void {
   if (atWork !== null)
-    throw new NotCheckedError(`not looked at: ${atWork}`, 'run `ralph doctor` again when that has ended')
+    throw new NotCheckedError(`not checked: ${atWork}`, 'run `ralph doctor` again when that run has ended')
 }
 
 export function requireCheckout<C extends OpenCheckout>({

@@ -14,28 +14,28 @@ const LOOPHOLES: readonly Loophole[] = [
   {
     what: 'tests that are deleted, skipped or edited, and scripts and configurations that check less',
     isClosed: ({ weakenedTests }) => weakenedTests === 'judge' || weakenedTests === 'fail',
-    fix: 'weakened-tests: judge',
+    fix: 'set weakened-tests: judge',
   },
   {
     what: 'work that exists only in ignored files',
     isClosed: ({ cleanRoom, isolation }) => cleanRoom === 'on' || isolation === 'separate-job',
-    fix: 'clean-room: on',
+    fix: 'set clean-room: on',
   },
   {
     what: 'installed dependencies that the session changed',
     isClosed: ({ prepare, cleanRoom, isolation }) =>
       prepare !== null || cleanRoom === 'on' || isolation === 'separate-job',
-    fix: 'prepare',
+    fix: 'set prepare',
   },
   {
-    what: 'a change of so many files that RALPH_CHANGED_FILES is left out, if a gate then looks at none',
+    what: 'a change of so many files that RALPH_CHANGED_FILES is not set, if a gate then checks no file',
     isClosed: ({ gates }) => gates.every(({ run }) => !CHANGED.test(run) || ALLOWS_UNSET.test(run)),
-    fix: 'a gate that looks at all files if it is unset (docs/gates.md)',
+    fix: 'let that gate check all files if RALPH_CHANGED_FILES is not set (docs/gates.md)',
   },
   {
     what: 'code and settings outside of the checkout',
     isClosed: ({ isolation }) => isolation !== 'same-user',
-    fix: 'isolation: other-user',
+    fix: 'set isolation: other-user',
   },
 ]
 const ALWAYS = 'answers hard-coded for the tests, or code that behaves differently when it is tested'
@@ -50,5 +50,5 @@ export function checkTrust({ checkout, settings: ownSettings }: Subject): CheckR
   // Not `ok`: no settings protect from these, so a reviewer has to.
   if (open.length === 0)
     return warningResult(`${HEAD} ${found}`, '', 'let a person review every change (docs/trust.md)')
-  return warningResult(`${HEAD}: ${found}`, '', `${open.map(({ fix }) => fix).join(', ')} (docs/trust.md)`)
+  return warningResult(`${HEAD}: ${found}`, '', `${open.map(({ fix }) => fix).join('; ')} (docs/trust.md)`)
 }

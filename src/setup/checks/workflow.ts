@@ -30,7 +30,6 @@ import {
   type WorkflowFile,
 } from './workflow-file.ts'
 
-const UNLOCKED = 'every action of the workflow in it: otherwise GitHub starts no job (startup_failure)'
 const INIT = 'run `ralph init`, or copy examples/ralph.yml to .github/workflows/ralph.yml'
 
 export async function checkWorkflow(subject: Subject): Promise<CheckResult[]> {
@@ -44,7 +43,11 @@ export async function checkWorkflow(subject: Subject): Promise<CheckResult[]> {
     ...dispatchFaults(ci),
     ...ci.files.flatMap(unpinnedFaults),
     ...ci.unlocked.map(({ path: at, uses }) =>
-      faultResult(`${ACTIONS_LOCK} lists ${at} without ${uses.join(', ')}`, UNLOCKED, LOCK_FIX),
+      faultResult(
+        `${ACTIONS_LOCK} lists ${at} without ${uses.join(', ')}, so GitHub starts no job (startup_failure)`,
+        '',
+        LOCK_FIX,
+      ),
     ),
     ...jobs.flatMap((job) => jobFaults(job, `${path}: job ${job.id}`, ci)),
   ]
@@ -59,19 +62,23 @@ async function describeMissing(
   const branch = defaultBranch.name
   const isAction = subject.settings.surface === 'action'
   const resultOf = isAction ? faultResult : warningResult
-  const expected = `a workflow with \`uses: ${ACTION}\` on ${branch}`
   const onOwnBranch =
     clone.head === null ? null : await findCi(workspace, clone.head, subject.env, subject.action)
   if (onOwnBranch !== null) {
     const found = `${onOwnBranch.file.path} is on ${clone.branch ?? 'this commit'}, but not on ${branch}`
-    return resultOf(found, expected, `merge it into ${branch}, because GitHub starts it only from there`)
+    return resultOf(found, '', `merge it into ${branch}, because GitHub starts it only from there`)
   }
   const files = await readdir(join(clone.workTree, WORKFLOWS)).catch(() => [])
   if (files.some((name) => isWorkflow(WORKFLOWS + name) && name.startsWith('ralph')))
-    return warningResult(`not on ${branch} yet`, expected, 'commit it, and push it to the default branch')
+    return warningResult(
+      `the workflow is not on ${branch} yet`,
+      '',
+      `commit the workflow, and push it to ${branch}`,
+    )
   const hasRemote = [...clone.config.keys()].some((key) => /^remote\..+\.url$/.test(key))
-  if (!isAction && !hasRemote) return okResult('none; the command line needs none')
-  return resultOf('none starts Ralph', expected, isAction ? INIT : `${INIT}; the command line needs none`)
+  if (!isAction && !hasRemote) return okResult('there is none; the command line needs none')
+  const found = `no workflow on ${branch} has \`uses: ${ACTION}\``
+  return resultOf(found, '', isAction ? INIT : `${INIT}; the command line needs none`)
 }
 
 /** Uncommitted workflow files of `ralph init` without a network: they have no version of the action yet. */
@@ -88,8 +95,8 @@ async function unpinnedHere({ action }: Subject, { clone }: Workspace): Promise<
 function unpinnedFaults({ path, jobs }: WorkflowFile): CheckResult[] {
   return jobs.flatMap(({ id, uses }) => {
     if (!/@<.*>$/.test(uses)) return []
-    const fix = `run \`ralph init\` again with a network, which fills it in, or \`ralph init --pin COMMIT\` with what git ls-remote https://github.com/${ACTION} v1 prints`
-    return [faultResult(`${path}: job ${id} uses ${uses}`, 'a version of the action', fix)]
+    const fix = `run \`ralph init\` again with a network, or \`ralph init --pin COMMIT\` with the commit that git ls-remote https://github.com/${ACTION} v1 prints`
+    return [faultResult(`${path}: job ${id} has no version of the action yet: ${uses}`, '', fix)]
   })
 }
 
@@ -97,13 +104,13 @@ const INPUTS = ['feature', 'generation']
 
 function dispatchFaults({ file: { path, dispatchInputs } }: Ci): CheckResult[] {
   const declared = INPUTS.map((name) => `${name}: { type: string }`).join(', ')
-  const expected = `on: { workflow_dispatch: { inputs: { ${declared} } } }`
+  const trigger = `on: { workflow_dispatch: { inputs: { ${declared} } } }`
   if (dispatchInputs === null)
-    return [faultResult(`${path} has no workflow_dispatch trigger`, expected, `write ${expected}`)]
+    return [faultResult(`${path} has no workflow_dispatch trigger`, '', `add ${trigger}`)]
   const lacking = INPUTS.filter((name) => !dispatchInputs.includes(name))
   if (lacking.length === 0) return []
   const found = `${path} does not declare the input ${lacking.join(' and ')}`
-  return [faultResult(found, expected, `add to its workflow_dispatch inputs: ${lacking.join(', ')}`)]
+  return [faultResult(found, '', `add to its workflow_dispatch inputs: ${lacking.join(', ')}`)]
 }
 
 const ROLES_WITH_CHECKOUT: ReadonlySet<Role> = new Set([
@@ -122,15 +129,15 @@ const PARTIAL_INPUTS = ['filter', 'sparse-checkout', 'lfs']
 function jobFaults(job: RalphJob, place: string, ci: Ci): CheckResult[] {
   const found: CheckResult[] = []
   if (ROLES_WITH_CHECKOUT.has(job.role) && job.checkout === null) {
-    const fix = 'put `- uses: actions/checkout@v7` before it'
-    found.push(faultResult(`${place} checks nothing out`, 'actions/checkout before Ralph', fix))
+    const fix = 'put `- uses: actions/checkout@v7` before the step of Ralph'
+    found.push(faultResult(`${place} does not check out the repository`, '', fix))
   }
   for (const name of PARTIAL_INPUTS) {
     const value = job.checkout?.[name] ?? ''
     if (value === false || value === '') continue
     const fix = `leave ${name} out of actions/checkout in ${ci.file.path}`
-    const text = `${place} checks out with ${name}: ${value}`
-    found.push(faultResult(text, 'a full checkout that leaves the files as they were committed', fix))
+    const text = `${place} checks out with ${name}: ${value}, so files are missing or changed`
+    found.push(faultResult(text, '', fix))
   }
   const vendor = findAgent(ci.settings.agent)
   const keys = vendor?.login?.keys ?? []
@@ -143,9 +150,8 @@ function jobFaults(job: RalphJob, place: string, ci: Ci): CheckResult[] {
     !job.env.some((name) => names.includes(name))
   ) {
     const env = `env: { ${keys[0]}: \${{ secrets.${keys[0]} }} }`
-    const fix = `add to the step: ${env}; your own runner may be logged in`
-    const expected = `${keys.join(' or ')} in the env of the step`
-    found.push(warningResult(`${place} gives ${ci.settings.agent} no key`, expected, fix))
+    const fix = `add to the step: ${env} (or ignore this if ${ci.settings.agent} is logged in on your own runner)`
+    found.push(warningResult(`${place} gives ${ci.settings.agent} no key`, '', fix))
   }
   return found
 }
@@ -177,18 +183,22 @@ export function checkPermissions(subject: Subject): CheckResult[] {
       list.map(([scope, access]) => `${scope}: ${access}`).join(', ')
     const place = `${file.path}: job ${job.id}`
     const neededText = formatPermissions(needs)
-    const fix = `write into the job: permissions: { ${neededText} }`
+    const fix = `add to the job: permissions: { ${neededText} }`
     const { permissions } = job
     if (permissions === null)
       return [
-        warningResult(`${place} says none, and has what the repository's setting gives`, neededText, fix),
+        warningResult(
+          `${place} has no \`permissions:\`, so it gets the default permissions of the repository`,
+          '',
+          fix,
+        ),
       ]
     const lacking = needs.filter(([scope, access]) => {
       const granted = permissions[scope] ?? permissions.all ?? 'none'
       return granted !== access && granted !== 'write'
     })
     if (lacking.length === 0) return []
-    return [faultResult(`${place} lacks ${formatPermissions(lacking)}`, neededText, fix)]
+    return [faultResult(`${place} lacks ${formatPermissions(lacking)}`, '', fix)]
   })
-  return found.length > 0 ? found : [okResult(`${file.path}: every job has what it needs`)]
+  return found.length > 0 ? found : [okResult(`${file.path}: every job has the permissions that it needs`)]
 }

@@ -19,7 +19,7 @@ export const QUEUE_RULE = `paths:
 export const QUEUE_RULE_LINE =
   'paths: { ".github/workflows/ralph*.yml": { ignore: [\'unexpected key "queue" for "concurrency" section\'] } }'
 
-export const UNKNOWN_QUEUE = 'does not know `queue` of the workflow yet'
+export const UNKNOWN_QUEUE = 'does not know the key `queue` of ralph.yml yet'
 
 const CONFIG = /^\.github\/(?:linters\/)?actionlint\.ya?ml$/
 /** Ralph's own workflows are not searched: they name actionlint as well. */

@@ -1,4 +1,5 @@
 // From the files of a repository to what `ralph init` proposes: one project, or several in one repository.
+import { pluralize } from '../../report/figures.ts'
 import { shellWord } from '../../system/shell-word.ts'
 import { type CiFacts, readCi } from './ci/ci-checks.ts'
 import { serviceNotes } from './ci/ci-services.ts'
@@ -152,8 +153,8 @@ function withoutRepeats(projects: readonly Project[]): Project[] {
 }
 
 function notesOn(unread: number, count: number): string[] {
-  const leftOutNote = `${unread} folders with unusual letters in their names are left out`
-  const limitNote = `of ${count} projects the gates of ${MAX_PROJECTS} are proposed`
+  const leftOutNote = `init ignores ${pluralize(unread, 'folder')} with unusual characters in the name`
+  const limitNote = `there are ${count} projects, and init proposes gates for ${MAX_PROJECTS} of them`
   return [...(unread > 0 ? [leftOutNote] : []), ...(count > MAX_PROJECTS ? [limitNote] : [])]
 }
 
@@ -169,9 +170,9 @@ function notesOnCi(notProposed: readonly string[], unread: readonly string[]): s
   const steps = distinct(unread.filter((name) => name !== ''))
   return [
     ...(notProposed.length > 0
-      ? [`CI also runs: ${notProposed.join('; ')}. --gate NAME=COMMAND adds one`]
+      ? [`CI also runs: ${notProposed.join('; ')}. To add one: --gate NAME=COMMAND`]
       : []),
-    ...(steps.length > 0 ? [`steps of CI that only a run can read: ${steps.join('; ')}`] : []),
+    ...(steps.length > 0 ? [`init cannot tell what these steps of CI run: ${steps.join('; ')}`] : []),
   ]
 }
 
@@ -188,12 +189,13 @@ function noteWithoutTest(
   const hasTest = Object.keys(gates).some((name) => /(?:^|-)test(?:-|$)/.test(name))
   if (hasTest || elsewhere.length === 0) return []
   const known = proposals.map(({ language }) => language).find((one) => one !== TARGETS)
-  const language = sourceLanguage(paths) ?? 'The language of this project'
-  const subject = known === undefined ? `${language} is not known here` : `no test of ${known} was found`
+  const language = sourceLanguage(paths) ?? 'the language of this project'
+  const subject =
+    known === undefined ? `init does not know how to test ${language}` : `init found no ${known} test`
   const runs = distinct(elsewhere)
     .slice(0, MAX_NAMED)
     .map((run) => `\`${run}\``)
-  return [`${subject}; its CI runs ${runs.join(', ')}: name the command that tests it, --gate test=COMMAND`]
+  return [`${subject}. CI runs ${runs.join(', ')}. Name the command that runs the tests: --gate test=COMMAND`]
 }
 
 /** The projects of one ecosystem, the top first. Members of a workspace are not separate projects. */

@@ -102,6 +102,6 @@ test('doctor --ask-agent: an agent that cannot answer is a fault with a fix, ano
   const relative = await place.ralph(...asking('bash agent.sh'))
   assert.match(
     relative.out,
-    /^unknown +agent answers: .*empty folder, which has no agent\.sh; fix: name agent\.sh by its/m,
+    /^unknown +agent answers: .*empty folder, which has no agent\.sh; fix: write the absolute path of agent\.sh/m,
   )
 })

@@ -50,8 +50,8 @@ test('doctor runs every check even when others fail, and every fault has its fix
   assert.match(found.get('prompts')?.found ?? '', /^\.ralph\/prompts\/run\.md:1: "\{\{gatse\}\}"$/)
   assert.match(found.get('gate red')?.found ?? '', /^exit 3 on main .*: FAIL: one$/)
   assert.equal(found.get('gate green')?.state, 'ok', 'a gate behind one that fails is run, too')
-  for (const { name, state, expected, fix } of found.values())
-    if (state !== 'ok') assert.ok(fix !== '' && (state !== 'fault' || expected !== ''), name)
+  for (const { name, state, found: problem, fix } of found.values())
+    if (state !== 'ok') assert.ok(problem !== '' && fix !== '', name)
   assert.equal(place.git('status', '--porcelain'), '', 'what a gate wrote is thrown away')
 })
 
@@ -66,7 +66,7 @@ test('doctor reports a green gate that ran no test as a fault', async () => {
   )
   assert.equal(ended.code, 1, ended.err)
   const { state, found } = byName(JSON.parse(ended.out)).get('gate test') ?? {}
-  assert.deepEqual([state, found], ['fault', 'it ran no test'])
+  assert.deepEqual([state, found], ['fault', 'this gate ran no test'])
 })
 
 test('doctor reports uncommitted work as a fault, and runs no gate over it', async () => {
@@ -109,7 +109,7 @@ test('doctor leaves the work tree of a run in work alone', async () => {
   const found = byName(await place.json('doctor', ...place.agent, ...GATE))
   for (const name of ['work tree', 'gates']) {
     assert.equal(found.get(name)?.state, 'unknown')
-    assert.match(found.get(name)?.found ?? '', /^not looked at: process \d+ on .* works on sample$/)
+    assert.match(found.get(name)?.found ?? '', /^not checked: process \d+ on .* works on sample$/)
   }
   await place.ralph('stop')
   await run.ended
@@ -194,7 +194,7 @@ test('doctor reports a required check that other pull requests never get, or tha
     place.git('commit', '-q', '-m', 'companion')
   }
   const companion = await readFile(join(ROOT, 'examples', 'ralph-required.yml'), 'utf8')
-  assert.match(await look(), /^ok: main requires none of Ralph's/)
+  assert.match(await look(), /^ok: main does not require a check of Ralph/)
 
   github.settings.requiredChecks.main = ['ci', 'ralph']
   assert.match(await look(), /^warning: .* every other pull request waits .* -> run `ralph init --required`/)
@@ -207,14 +207,14 @@ test('doctor reports a required check that other pull requests never get, or tha
   }
   github.settings.requiredChecks = {}
   github.settings.branchRules.main = [{ type: 'required_status_checks', parameters }, 'merge_queue']
-  assert.match(await look(), /^warning: .* merge queue: pull requests are thrown out/)
+  assert.match(await look(), /^warning: .* merge queue, so the queue removes every pull request/)
   await commit(companion)
   assert.match(await look(), /^ok: .* every pull request gets it/)
 
   parameters.required_status_checks = [{ context: 'ralph / US-001', integration_id: 15368 }]
-  assert.match(await look(), /^warning: main requires "ralph \/ US-001".* -> require ralph instead/)
+  assert.match(await look(), /^warning: main requires "ralph \/ US-001".* -> require the check ralph instead/)
   github.fault({ path: /\/rules\/branches\/main/ }, { status: 403 })
-  assert.match(await look(), /^unknown: .* -> look at .*settings\/rules/)
+  assert.match(await look(), /^unknown: .* -> check this yourself at .*settings\/rules/)
 })
 
 test('doctor says before the run that a rule requires signed commits, and which way out there is', async () => {
@@ -239,7 +239,7 @@ test('doctor reports a required check that Ralph does not post, or that another 
   const companion = await readFile(join(ROOT, 'examples', 'ralph-required.yml'), 'utf8')
   for (const [inputs, wanted] of [
     ['          report-as: statuses\n', /^warning: .* report-as: statuses/],
-    ['          token: x\n', /^warning: .* two: .* -> choose "any source"/],
+    ['          token: x\n', /^warning: .* but two post it: .* -> choose "any source"/],
   ] as const) {
     const files = {
       '.github/workflows/ralph.yml': await withInputs(inputs),
@@ -283,7 +283,7 @@ test('doctor in a folder that is no repository prints the fix and the checks tha
   const found = byName(JSON.parse(ended.out))
   assert.match(found.get('checkout')?.fix ?? '', /git init/)
   assert.equal(found.get('git')?.state, 'ok')
-  assert.match(found.get('not checked')?.found ?? '', /^these need a checkout: .*\bgates$/)
+  assert.match(found.get('not checked')?.found ?? '', /^these checks need a git checkout: .*\bgates$/)
 })
 
 test('doctor exits 64 for an unknown flag and an unknown feature', async () => {
@@ -320,7 +320,7 @@ test('doctor also checks settings that only the workflow has', async () => {
   const found = byName(await place.json('doctor', ...place.agent))
   assert.match(
     found.get('gates')?.found ?? '',
-    /only \.github\/workflows\/ralph\.yml has gates: `ralph run` here has none/,
+    /only \.github\/workflows\/ralph\.yml has gates, so `ralph run` on this machine has none/,
   )
   assert.equal(found.get('gate ci')?.state, 'ok')
   assert.match(found.get('permissions')?.found ?? '', /job work lacks actions: write/)
@@ -335,7 +335,7 @@ test('doctor reports a workflow that is not on the default branch, which GitHub 
   await using place = await openPlace([STORY])
   place.git('remote', 'add', 'origin', 'https://github.com/acme/shop.git')
   const look = async () => byName(await place.json('doctor', '--no-gates', ...place.agent)).get('workflow')
-  assert.match((await look())?.found ?? '', /none starts Ralph/)
+  assert.match((await look())?.found ?? '', /^no workflow on \S+ has `uses: ralph\/action`/)
   await place.write({ '.github/workflows/ralph.yml': await starter() })
   assert.match((await look())?.found ?? '', /not on main yet/)
   place.git('switch', '-q', '-c', 'topic')

@@ -176,7 +176,7 @@ test('validate reports invisible characters by story, field, kind and place, and
       'US-001 title: 4 tag characters, the first at character 8',
       'US-001 description: 1 bidirectional control, the first at character 2',
       'US-001 acceptanceCriteria[1]: 1 zero-width character, the first at character 2',
-    ].map((found) => `warning: ${PRD}: ${found}: not shown, and in no prompt.`),
+    ].map((found) => `warning: ${PRD}: ${found}: Ralph neither shows this nor puts it into prompts.`),
   )
 })
 

@@ -24,7 +24,7 @@ test('of two documents that contradict each other the more specific one wins, an
       ['Sign Out', ['b', 'c']],
     ],
   )
-  const fix = 'To change it: say the same in both, or name the one to read with --from.'
+  const fix = 'To change this: write the same in both documents, or name only one of them with --from.'
   assert.deepEqual(
     notes.filter((note) => note.endsWith(fix)),
     [
@@ -40,7 +40,7 @@ test('titles that differ by a sign are one title', () => {
     { path: 'docs/epics.md', text: headed('US-1: Sign in and out') },
   )
   assert.equal(prd.userStories.length, 1)
-  assert.equal(notes.filter((note) => note.includes('To change it')).length, 0)
+  assert.equal(notes.filter((note) => note.includes('To change this')).length, 0)
 })
 
 test('two documents that disagree about a status are a note with the status that was used', () => {
@@ -107,7 +107,7 @@ test("a story file's title takes precedence, and another title in the epics is a
   const { prd, notes } = documentsOf(epics, file('Print a bill'))
   assert.equal(prd.userStories[1]?.title, 'Print a bill')
   const expected =
-    'another title than in the document of the story: docs/epics.md: line 5 calls 1.2 "Sign out".'
+    'these titles differ from those in the documents of the stories: docs/epics.md: line 5 calls 1.2 "Sign out".'
   assert.ok(notes.includes(expected), notes.join('\n'))
 })
 
@@ -145,7 +145,7 @@ test('a cycle costs the edge that closes it, an unknown dependency itself, a rep
   for (const start of [
     'a.md: line 4 (title): found "", ',
     'a.md: line 10 (id): the id "US-4" is already used in a.md: line 8, so this story is now US-4b. ',
-    'b.md: line 1 (dependsOn): "US-9" is not a story of this plan, so Ralph drops this dependency. To change it: ',
+    'b.md: line 1 (dependsOn): "US-9" is not a story of this plan, so Ralph drops this dependency. To change this: ',
     'b.md: line 1 (dependsOn): "US-1" waits for this story itself (US-1 -> US-2 -> US-1), so Ralph drops this dependency.',
   ])
     assert.equal(notes.filter((note) => note.startsWith(start)).length, 1, `${start}\n${notes.join('\n')}`)
@@ -185,7 +185,12 @@ test('one odd entry of twenty costs itself, and one unreadable file of twenty it
     made.prd.userStories.slice(-1).map(({ id, acceptanceCriteria }) => [id, acceptanceCriteria]),
     [['a-b', ['seen', '3']]],
   )
-  assert.equal(made.notes.filter((note) => /userStories\[2[0-2]\].*left out/.test(note)).length, 3)
+  assert.equal(
+    made.notes.filter((note) =>
+      /userStories\[2[0-2]\].*Ralph leaves this (?:story )?out\. To change this: /.test(note),
+    ).length,
+    3,
+  )
   const files = stories.map(({ id, title }) => ({
     path: `docs/prd/${id}.md`,
     text: headed(`${id}: ${title}`),
@@ -198,7 +203,10 @@ test('one odd entry of twenty costs itself, and one unreadable file of twenty it
   assert.equal(read.prd.userStories.length, 20)
   for (const { path } of broken)
     assert.ok(
-      read.notes.some((note) => note.startsWith(`${path}: line `) && note.includes('left out')),
+      read.notes.some(
+        (note) =>
+          note.startsWith(`${path}: line `) && note.includes('. Ralph leaves this out. To change this: '),
+      ),
       path,
     )
 })
@@ -216,9 +224,9 @@ test('2,000 stories in one file are read, and one more is refused', () => {
   const more = JSON.stringify({ userStories: [...prd.userStories, { ...prd.userStories[0], id: 'US-x' }] })
   assert.deepEqual(mistakesOf({ path: 'prd.json', text: more })[0], {
     path: 'prd.json',
-    found: '2001 stories in all',
-    expected: 'at most 2000 for one feature',
-    fix: 'plan a part of them: one epic, one file',
+    found: '2001 stories in total',
+    expected: 'at most 2000 in one feature',
+    fix: 'plan only a part of them, such as one epic or one file',
   })
 })
 
@@ -230,11 +238,14 @@ test('a document of 5 MB, and one with endless nesting, are refused before parsi
   assert.deepEqual(large, {
     path: 'docs/b.md',
     found: '5.0 MB of documents',
-    expected: 'less than 5 MB in all',
+    expected: 'less than 5 MB in total',
     fix: 'name the files that hold the stories: ralph plan --from FILE',
   })
   const [leaning] = mistakesOf({ path: 'a.md', text: `- [ ] a\n${'b\n'.repeat(301)}` })
-  assert.equal(leaning?.found, 'more than 300 lines below a list item without an indent')
+  assert.equal(
+    leaning?.found,
+    'Ralph does not read a list item with more than 300 unindented lines below it.',
+  )
   const [long] = mistakesOf({ path: 'a.md', text: 'word '.repeat(210_000) })
   assert.deepEqual([long?.found, long?.expected], ['1.1 MB', 'at most 1 MB of Markdown in a file'])
   for (const text of [
@@ -245,12 +256,12 @@ test('a document of 5 MB, and one with endless nesting, are refused before parsi
   ])
     assert.deepEqual(
       mistakesOf({ path: 'a.md', text: `# a\n\n${text}` }).map(({ path, found }) => [path, found]),
-      [['a.md: line 3', 'lists or quotations nested more than 50 deep']],
+      [['a.md: line 3', 'Ralph does not read lists or quotations that are nested more than 50 deep.']],
     )
 })
 
 test('documents without a story are refused', () => {
-  assert.deepEqual(mistakesOf()[0]?.found, 'no document')
+  assert.deepEqual(mistakesOf()[0]?.found, 'there is no document to plan from.')
   assert.deepEqual(findDocuments([]), [])
   const { prd, prose } = documentsOf({ path: 'prd.md', text: ' \n' })
   assert.deepEqual([prd.userStories, prose], [[], []])
@@ -379,8 +390,8 @@ test('any document is read or refused, and reads the same twice', () => {
       assert.deepEqual(readDocuments(some), result)
       if (!result.ok) {
         assert.ok(result.mistakes.length > 0)
-        for (const said of result.mistakes.flatMap((mistake) => Object.values(mistake)))
-          assert.ok(said.length > 0)
+        for (const { path, found, fix } of result.mistakes)
+          for (const said of [path, found, fix]) assert.ok(said.length > 0)
         return
       }
       const { prd, sources, notes } = result.documents
@@ -437,7 +448,7 @@ test('invalid front matter of a page that does not need it is a note with its li
   assert.equal(of(notes).length, 1)
   assert.match(
     of(notes)[0] ?? '',
-    /^PRD\.md: its front matter is not YAML \(line 2\) and says nothing here: ".+"$/,
+    /^PRD\.md: Ralph ignores its front matter, which is not valid YAML \(line 2\): ".+"$/,
   )
   for (const text of [page('title: a'), '# PRD\n\n- [ ] Ride a bike\n'])
     assert.deepEqual(of(documentsOf({ path: 'PRD.md', text }).notes), [])

@@ -165,7 +165,7 @@ test('BMAD: what the documents have of a story is joined, the rest goes to conte
   )
   assert.doesNotMatch(context, /Nobody measures|Revision/)
   assert.deepEqual(prose, [])
-  assert.match(notes.join('\n'), /sprint-status\.yaml: the status of 3 stories, 1 of them done\./)
+  assert.match(notes.join('\n'), /sprint-status\.yaml: read as the status of 3 stories, 1 of them done\./)
 })
 
 test('BMAD: goal and number of the current sprint, priority words, dependencies', () => {
@@ -186,20 +186,20 @@ test('configurations of other tools: commands are proposed as gates, the rest is
   const rest = 'Copy those that you want to keep to the workflow or to ralph.config.yml.'
   assert.deepEqual(project('ralphy').gates, { test: 'npm test', lint: 'npm run lint' })
   assert.deepEqual(told('ralphy', '.ralphy'), [
-    `.ralphy/config.yaml: it says instructions: use the server's own router; protected-paths: src/legacy/**, *.lock. ${rest}`,
-    '.ralphy/config.yaml: its commands ("test", "lint") are a proposal for gates.',
+    `.ralphy/config.yaml: its settings, as Ralph calls them: instructions: use the server's own router; protected-paths: src/legacy/**, *.lock. ${rest}`,
+    '.ralphy/config.yaml: Ralph proposes its commands as gates: "test", "lint".',
   ])
   assert.deepEqual(told('ralph-tui', '.ralph-tui'), [
-    `.ralph-tui/config.toml: it says agent: opencode; fallback-agent: claude; model: anthropic/claude-sonnet; max-iterations: 12; max-attempts: 2. ${rest}`,
-    '.ralph-tui/config.toml: these keys are not read. errorHandling: use max-attempts and breaker.',
+    `.ralph-tui/config.toml: its settings, as Ralph calls them: agent: opencode; fallback-agent: claude; model: anthropic/claude-sonnet; max-iterations: 12; max-attempts: 2. ${rest}`,
+    '.ralph-tui/config.toml: Ralph does not read these keys: errorHandling: use max-attempts and breaker.',
   ])
   assert.deepEqual(told('frankbria', '.ralphrc'), [
-    `.ralphrc: it says calls-per-hour: 80; iteration-timeout: 20m; agent-args: --allowedTools Write,Read,Edit,Bash(npm *); breaker.noProgress: 3. ${rest}`,
-    '.ralphrc: these keys are not read. CLAUDE_OUTPUT_FORMAT: Ralph knows the output format of each agent.',
+    `.ralphrc: its settings, as Ralph calls them: calls-per-hour: 80; iteration-timeout: 20m; agent-args: --allowedTools Write,Read,Edit,Bash(npm *); breaker.noProgress: 3. ${rest}`,
+    '.ralphrc: Ralph does not read these keys: CLAUDE_OUTPUT_FORMAT: Ralph knows the output format of each agent.',
   ])
   assert.deepEqual(told('orchestrator', 'ralph.yml'), [
-    `ralph.yml: it says agent: claude; max-iterations: 40; max-cost-usd: 12; max-agent-time: 7200s; instructions: Search before you build. ${rest}`,
-    'ralph.yml: these keys are not read. event_loop.prompt_file: use ralph plan --from FILE.',
+    `ralph.yml: its settings, as Ralph calls them: agent: claude; max-iterations: 40; max-cost-usd: 12; max-agent-time: 7200s; instructions: Search before you build. ${rest}`,
+    'ralph.yml: Ralph does not read these keys: event_loop.prompt_file: use ralph plan --from FILE.',
   ])
   assert.deepEqual(project('steps').gates, { test: 'go test ./...' })
   assert.match(

@@ -83,9 +83,9 @@ test('too many stories under one title are refused before they are compared', ()
     assert.ok(!result.ok)
     return result.mistakes.map(({ found }) => found)
   }
-  assert.deepEqual(read(boxes(2_001)), ['2001 stories in all'])
+  assert.deepEqual(read(boxes(2_001)), ['2001 stories in total'])
   const six = Array.from({ length: 6 }, (_, at) => ({ ...boxes(2_000), path: `docs/${at}_PROGRESS.md` }))
-  assert.deepEqual(read(...six), ['12000 stories in all'])
+  assert.deepEqual(read(...six), ['12000 stories in total'])
   assertGrowth((size) => read(boxes(size)), 2_500)
 })
 

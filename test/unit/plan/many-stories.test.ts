@@ -37,7 +37,7 @@ test('without epics the parts are stretches of the list, and the flag names thei
       ['US-101 to US-120', 20],
     ],
   )
-  assert.match(notes[0] ?? '', /--stories US-001,US-002,US-003,\.\.\. \(such as US-001 to US-050: 50 open\)/)
+  assert.match(notes[0] ?? '', /--stories US-001,US-002,US-003,\.\.\. \(US-001 to US-050: 50 open\)/)
 })
 
 test('a document that leaves out every box says which, and not that 0 boxes were read', () => {

@@ -68,7 +68,7 @@ test('a list with a heading for each story: its boxes are the acceptance criteri
   ])
   assert.equal(three?.description, 'Tasks\n\n- write the mail')
   for (const note of [
-    /^prd\.md: 3 headings with an id read as user stories, the boxes below them as acceptance criteria\./,
+    /^prd\.md: 3 headings with an id read as user stories, and the boxes below them as acceptance criteria\./,
     /left out: 2 boxes outside of the stories \(line 54, 58\)\./,
   ])
     assert.match(notes.join('\n'), new RegExp(note, 'm'))
@@ -214,7 +214,11 @@ test('a mistake in a box costs its story at most, with a notice that has the lin
     prd.userStories.map(({ id }) => id),
     ['US-1', 'US-1b'],
   )
-  assert.ok(notes.some((note) => /^plan\.md: line 3 \(title\): .* left out\. To change it: /.test(note)))
+  assert.ok(
+    notes.some((note) =>
+      /^plan\.md: line 3 \(title\): .* Ralph leaves this story out\. To change this: /.test(note),
+    ),
+  )
   assert.ok(
     notes.some((note) =>
       note.startsWith('plan.md: line 5 (id): the id "US-1" is already used in plan.md: line 4,'),

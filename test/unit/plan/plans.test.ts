@@ -162,9 +162,9 @@ A member takes a tool home.
     const [mistake] = mistakesOf(...two)
     assert.equal(
       mistake?.found,
-      '2 features side by side, newest first: specs/005-pay-fees (4 open), specs/004-l…',
+      'there are 2 features, newest first: specs/005-pay-fees (4 open), specs/004-lend…',
     )
-    assert.equal(mistake?.fix, `name one: ralph plan --from ${other}, or --from ${folder}`)
+    assert.equal(mistake?.fix, `choose one of them: ralph plan --from ${other}, or --from ${folder}`)
     const read = readDocuments(two, { branch: 'feature/005-pay-fees' })
     assert.ok(read.ok)
     assert.equal(read.documents.prd.project, 'Pay fees')
@@ -174,7 +174,7 @@ A member takes a tool home.
     })
     const one = documentsOf(...done)
     assert.equal(one.prd.userStories.length, 5)
-    assert.match(one.notes.join('\n'), /because the others have nothing left to do/)
+    assert.match(one.notes.join('\n'), /because all stories of the others are done/)
   })
 
   test('an unfilled template of the tool is refused with its path', () => {
@@ -381,8 +381,8 @@ describe('Task Master', () => {
     const names = ['master', 'auth', 'pay', 'mail', 'docs']
     const text = JSON.stringify(Object.fromEntries(names.map(bare)))
     const [mistake] = mistakesOf({ path: at, text })
-    assert.match(mistake?.found ?? '', /^5 tags with tasks: master \(1\), auth \(1\)/)
-    assert.equal(mistake?.fix, `name one: ralph plan --from ${at}#master, or #auth, #pay, #mail, #docs`)
+    assert.match(mistake?.found ?? '', /^there are 5 tags with tasks: master \(1\), auth \(1\)/)
+    assert.equal(mistake?.fix, `choose a tag: ralph plan --from ${at}#master, or #auth, #pay, #mail, #docs`)
     const evil = JSON.stringify({
       'a\n\u202eb': { tasks: [{ id: 1, title: 'x' }] },
       c: { tasks: [{ id: 1, title: 'x' }] },
@@ -409,7 +409,7 @@ describe('Task Master', () => {
     )
     assert.match(
       mistakesOf({ path: at, text })[0]?.found ?? '',
-      /^5 tags with tasks: master \(1\), auth \(1\)/,
+      /^there are 5 tags with tasks: master \(1\), auth \(1\)/,
     )
     assert.equal(documentsOf({ path: at, text, part: 'pay' }).prd.userStories[0]?.id, '3')
     const state = { path: '.taskmaster/state.json', text: '{"currentTag": "auth"}' }
@@ -485,7 +485,7 @@ test('issues: closed is not passed; dependencies and parts of an epic', () => {
   const { notes, prd } = documentsOf({ path: 'issues.json', text })
   assert.match(
     notes.join('\n'),
-    /closed as not planned: GH-4\..*closed as duplicate: GH-5\..*epics, for others are their parts: GH-1/s,
+    /closed as not planned: GH-4\..*closed as duplicate: GH-5\..*read as epics, because other issues are parts of them: GH-1/s,
   )
   assert.deepEqual(
     prd.userStories.map(({ epicId }) => epicId),
@@ -534,7 +534,7 @@ test('beads: the output of bd; an export is named and not read', () => {
     text: '{"id":"bd-1","title":"a"}\n{"id":"bd-2","title":"b"}\n',
   })
   assert.deepEqual(prd.userStories, [])
-  assert.match(notes.join('\n'), /an export of beads.*ralph plan --from beads/)
+  assert.match(notes.join('\n'), /a beads export.*ralph plan --from beads/)
 })
 
 test('a dependency on something that is no story is dropped, with a note', () => {
@@ -543,22 +543,22 @@ test('a dependency on something that is no story is dropped, with a note', () =>
   const task = { id: 2, title: 'Sum', details: '', testStrategy: '', status: 'pending', dependencies: [1, 7] }
   const left = { ...task, id: 1, title: 'Table', status: 'deferred', dependencies: [] }
   const tasks = notesOf('tasks/tasks.json', { master: { tasks: [left, task] } })
-  assert.match(tasks, /dropped dependencies on entries that are not stories: 2 for 1, 7\./)
+  assert.match(tasks, /Ralph drops these dependencies, because no story has such an id: 2 on 1, 7\./)
   assert.match(tasks, /deferred or cancelled: 1 Table\./)
   const feature = { id: 'f2', description: 'Sum', passes: false, depends_on: ['f1', 'f9'] }
   const cut = { id: 'f1', description: 'Table', passes: false, status: 'cancelled' }
   const features = notesOf('feature_list.json', [cut, feature])
-  assert.match(features, /dropped dependencies on entries that are not stories: f2 for f1, f9\./)
+  assert.match(features, /Ralph drops these dependencies, because no story has such an id: f2 on f1, f9\./)
   assert.match(features, /marked as not to be built: f1 Table\./)
   const issue = { number: 3, title: 'Sum', state: 'OPEN', body: 'Blocked by #9', blockedBy: [{ number: 8 }] }
   const closed = { number: 7, state: 'CLOSED' }
   assert.match(
     notesOf('issues.json', [issue]),
-    /dropped dependencies on entries that are not stories: GH-3 for GH-9, GH-8\./,
+    /Ralph drops these dependencies, because no story has such an id: GH-3 on GH-9, GH-8\./,
   )
   assert.doesNotMatch(
     notesOf('issues.json', [{ ...issue, body: '', blockedBy: [closed] }]),
-    /dropped dependencies/,
+    /Ralph drops these dependencies/,
   )
 })
 
@@ -578,11 +578,11 @@ test('known plans that are not read are named, with what to do', () => {
   const told = (path: string, text: string) => documentsOf({ path, text }).notes.join('\n')
   assert.match(
     told('.planning/ROADMAP.md', '# Roadmap\n\n- [ ] **Phase 1: A**'),
-    /GSD is not read as it is: a session plans from it/,
+    /Ralph cannot read a GSD plan directly\. To let a session plan from it/,
   )
-  assert.match(told('.cursor/plans/a.plan.md', '---\ntodos: []\n---\n'), /a plan of Cursor/)
-  assert.match(told('export.csv', 'Issue key,Summary,Status\nA-1,x,Done'), /an export of Jira/)
-  assert.match(told('linear.csv', '"ID","Team","Title","Description","Status"\n'), /an export of Linear/)
+  assert.match(told('.cursor/plans/a.plan.md', '---\ntodos: []\n---\n'), /a Cursor plan/)
+  assert.match(told('export.csv', 'Issue key,Summary,Status\nA-1,x,Done'), /a Jira export/)
+  assert.match(told('linear.csv', '"ID","Team","Title","Description","Status"\n'), /a Linear export/)
 })
 
 test('of 17 features side by side the newest are named first, and each can be copied', () => {
@@ -591,7 +591,7 @@ test('of 17 features side by side the newest are named first, and each can be co
   const [mistake] = mistakesOf(
     ...folders.map((folder) => ({ path: `${folder}/tasks.md`, text: list, isDiscovered: true })),
   )
-  assert.match(mistake?.found ?? '', /^17 features side by side, newest first: specs\/017-part \(1 open\)/)
+  assert.match(mistake?.found ?? '', /^there are 17 features, newest first: specs\/017-part \(1 open\)/)
   const named = [...(mistake?.fix ?? '').matchAll(/--from (\S+?)(?=,|$)/g)].map(([, path]) => path)
   assert.deepEqual(named, folders.toReversed())
 })

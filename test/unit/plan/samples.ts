@@ -26,7 +26,10 @@ export function mistakesOf(...files: DocumentFile[]): readonly Mistake[] {
   const result = readDocuments(files)
   assert.ok(!result.ok, 'expected mistakes')
   for (const mistake of result.mistakes) {
-    for (const said of Object.values(mistake)) assert.ok(said.length > 0, JSON.stringify(mistake))
+    const { path, found, expected, fix } = mistake
+    for (const said of [path, found, fix]) assert.ok(said.length > 0, JSON.stringify(mistake))
+    // Without `expected`, `found` is a whole sentence.
+    assert.ok(expected !== '' || /[.…]$/.test(found), found)
     assert.ok(mistake.found.length <= 80, mistake.found)
     assert.doesNotMatch(Object.values(mistake).join(''), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
   }

@@ -107,7 +107,7 @@ test('invisible characters are counted by kind, with the place of the first', ()
     { kind: 'zero-width character', count: 2, at: 7 },
     { kind: 'variation selector', count: 1, at: 12 },
     { kind: 'control character', count: 1, at: 14 },
-    { kind: 'half of a character', count: 1, at: 18 },
+    { kind: 'unpaired surrogate', count: 1, at: 18 },
     { kind: 'invisible character', count: 1, at: 19 },
   ])
   for (const seen of ['', 'plain\r\n', '👨‍👩‍👧', 'می‌خواهم', 'שלום']) assert.deepEqual(findInvisible(seen), [])

@@ -80,7 +80,7 @@ describe('reading steps', () => {
     const { notes, settings } = right(
       json({ steps: [work, { name: 'commit', type: 'git-commit', enabled: false }, late] }),
     )
-    assert.match(notes.join(), /steps\[1\]: cannot be switched off/)
+    assert.match(notes.join(), /steps\[1\]: this step cannot be switched off/)
     assert.equal(settings.steps?.after[0]?.name, 'tell')
   })
 

@@ -154,6 +154,6 @@ function unknownSetups(uses: CiFacts['uses']): string[] {
     const plain = Object.entries(inputs).filter(([, value]) => PLAIN.test(value))
     const given = plain.length === 0 ? {} : { with: Object.fromEntries(plain) }
     const line = stringify([{ uses: action, ...given }], { collectionStyle: 'flow', lineWidth: 0 })
-    return `CI sets up a tool with ${action}, which Ralph has no commit of. If a gate needs it, add the step to ralph.yml before ralph/action: - ${line.trim().slice(1, -1).trim()}`
+    return `CI sets up a tool with ${action}, and init does not know which commit to pin. If a gate needs the tool, add this step to ralph.yml before ralph/action: - ${line.trim().slice(1, -1).trim()}`
   })
 }

@@ -28,7 +28,7 @@ test('parallel groups: a story depends on all of the next lower group, and one w
     ...{ a1: '', a2: '', free: '', zero: '' },
     ...{ c1: 'US-002 US-004', c2: 'US-002 US-004', d: 'US-001 US-005' },
   })
-  assert.deepEqual(notes, ['parallel_group is read as an order: 3 stories depend on the group before.'])
+  assert.deepEqual(notes, ['Ralph reads parallel_group as an order: 3 stories wait for the group before.'])
   assert.deepEqual(
     prd.userStories.filter(({ extra }) => extra !== undefined).map(({ title }) => title),
     ['zero'],

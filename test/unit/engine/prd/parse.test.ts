@@ -130,8 +130,8 @@ describe('formats of prd.json', () => {
       ],
     )
     assert.equal(prd.extra, undefined)
-    assert.match(notes.join('\n'), /parallel_group is read as an order: 1 story depends/)
-    assert.match(notes.join('\n'), /3 stories without an id/)
+    assert.match(notes.join('\n'), /Ralph reads parallel_group as an order: 1 story waits/)
+    assert.match(notes.join('\n'), /3 stories had no id, so Ralph gave them a number/)
   })
 
   test('steps Ralph: status', () => {

@@ -49,21 +49,29 @@ const ROWS: [what: string, Parameters<typeof asked>[0], RegExp][] = [
   [
     'none',
     null,
-    /^warning: ralph does not exist: .*open to every branch -> gh api -X PUT .*environments\/ralph .*name=main$/,
+    /^warning: ralph does not exist\. .*open to every branch -> to allow only main, run: gh api -X PUT .*environments\/ralph .*name=main$/,
   ],
-  ['open to all', { policy: null }, /^warning: every branch may use ralph: .* -> gh api -X PUT .*name=main$/],
+  [
+    'open to all',
+    { policy: null },
+    /^warning: every branch may use ralph, .* -> to allow only main, run: gh api -X PUT .*name=main$/,
+  ],
   ['the default branch', { policy: CUSTOM, branches: ['main'] }, /^ok: only main may use ralph/],
-  ['others as well', { policy: CUSTOM, branches: ['main', '*'] }, /^warning: \* may use ralph/],
+  [
+    'others as well',
+    { policy: CUSTOM, branches: ['main', '*'] },
+    /^warning: besides main, these branches may use ralph: \* -> /,
+  ],
   [
     'others only',
     { policy: CUSTOM, branches: ['release'] },
-    /^warning: main may not use ralph.* -> gh api -X POST/,
+    /^warning: main may not use ralph.* -> run: gh api -X POST/,
   ],
   ['protected ones', { policy: { ...CUSTOM, protected_branches: true } }, /^ok: only protected branches/],
   [
     'a token without rights',
     'refused',
-    /^unknown: .* -> look at https:\/\/github\.com\/acme\/shop\/settings\/environments$/,
+    /^unknown: .* -> check this yourself at https:\/\/github\.com\/acme\/shop\/settings\/environments$/,
   ],
 ]
 
@@ -74,7 +82,7 @@ for (const [what, environment, expected] of ROWS)
 test('a label that the issue form names and that does not exist is a warning with the command', async () => {
   assert.match(
     said(await checkLabel(asked(null))),
-    /^warning: ralph-plan does not exist.* -> gh label create ralph-plan$/,
+    /^warning: ralph-plan does not exist.* -> run: gh label create ralph-plan$/,
   )
 })
 

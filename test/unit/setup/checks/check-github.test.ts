@@ -61,7 +61,7 @@ test('the setting "Actions may open pull requests" is checked as admin, and in a
   github.settings.actionsMayOpenPullRequests = false
   assert.match(
     (await said(checkPullRequests(admin), github))[0] ?? '',
-    /^warning: Actions may not.*-> gh api -X PUT .*can_approve_pull_request_reviews=true .*settings\/actions/,
+    /^warning: Actions may not.*-> run gh api -X PUT .*can_approve_pull_request_reviews=true .*settings\/actions/,
   )
   for (const inputs of [{ 'pull-request': 'none' }, { 'publish-token': 'x' }])
     assert.match((await said(checkPullRequests(given(inputs)), github))[0] ?? '', /^ok: /)
@@ -100,7 +100,7 @@ test('a token that GitHub rejects stops no other check', async () => {
   const found = await diagnose(unknown, checks)
   assert.deepEqual(
     found.map(({ state, found: text }) => [state, text]),
-    checks.map(() => ['unknown', 'GitHub does not know this token']),
+    checks.map(() => ['unknown', 'GitHub rejects this token']),
   )
 })
 

@@ -17,7 +17,7 @@ async function row(paths: readonly string[], product = ''): Promise<string> {
 test('the product of a usual layout is recognized, and its tests are not product', async () => {
   assert.equal(
     await row(['src/a.ts', 'src/b.ts', 'test/a.test.ts', 'README.md']),
-    'ok: 2 of 3 files with code are the product (src/a.ts, src/b.ts), by the layout of the project',
+    'ok: 2 of 3 files with code are the product (src/a.ts, src/b.ts), according to the layout of the project',
   )
 })
 
@@ -35,5 +35,5 @@ test('patterns that match no file, or every file with code, are a warning', asyn
 })
 
 test('a project without code is fine', async () => {
-  assert.match(await row(['README.md']), /^ok: no code yet/)
+  assert.match(await row(['README.md']), /^ok: there is no code yet/)
 })

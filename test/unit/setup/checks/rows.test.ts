@@ -90,7 +90,7 @@ const CASES: Case[] = [
   [
     'trust with less than the defaults',
     () => checkTrust(subjectOf({ settings: settings(LESS, 'action') })),
-    /^warning: these settings cannot detect: tests that are deleted.*ignored files.*outside of the checkout.* -> weakened-tests: judge, clean-room: on, isolation: other-user/,
+    /^warning: these settings cannot detect: tests that are deleted.*ignored files.*outside of the checkout.* -> set weakened-tests: judge; set clean-room: on; set isolation: other-user/,
   ],
   ...['for f in $RALPH_CHANGED_FILES; do check $f; done', 'check ${RALPH_CHANGED_FILES:-}'].map(
     (run): Case => [
@@ -126,7 +126,7 @@ const CASES: Case[] = [
           settings: settings({ isolation: 'separate-job' }),
         }),
       ),
-    /^warning: separate-job.* -> give --isolation other-user/,
+    /^warning: separate-job.* -> use --isolation other-user/,
   ],
   ['browser where none is asked for', () => checkBrowser(subjectOf())],
   ['browser', () => checkBrowser(subjectOf({ settings: withBrowser('/bin/false') })), /^ok: \/bin\/false/],
@@ -137,12 +137,12 @@ const CASES: Case[] = [
   [
     'workflow without the version',
     () => checkWorkflow(subjectOf({ settings: settings({}, 'action') }, ciOf(UNPINNED))),
-    /^fault: .*job work uses ralph\/action@<sha> -> .*git ls-remote/,
+    /^fault: .*job work has no version of the action yet: ralph\/action@<sha> -> .*git ls-remote/,
   ],
   [
     'workflow without the version, on a laptop',
     () => checkWorkflow(inCi(UNPINNED)),
-    /^fault: .*job work uses ralph\/action@<sha> -> run `ralph init` again .*git ls-remote/,
+    /^fault: .*job work has no version of the action yet: ralph\/action@<sha> -> run `ralph init` again .*git ls-remote/,
   ],
   [
     'workflow without generation',
@@ -152,18 +152,18 @@ const CASES: Case[] = [
   [
     'workflow without a dispatch',
     () => checkWorkflow(inCi(YML.replace(/ {2}workflow_dispatch:\n(?: {4,}.*\n)+/, ''))),
-    /^fault: .* has no workflow_dispatch trigger -> write on:/,
+    /^fault: .* has no workflow_dispatch trigger -> add on:/,
   ],
   [
     'workflow without a checkout',
     () => checkWorkflow(inCi(YML.replace(/ {6}- uses: actions\/checkout.*\n {8}with:\n {10}.*\n/, ''))),
-    /^fault: .*job work checks nothing out -> .*actions\/checkout/,
+    /^fault: .*job work does not check out the repository -> .*actions\/checkout/,
   ],
   ...['lfs: true', 'filter: blob:none', 'sparse-checkout: src'].map(
     (line): Case => [
       `workflow with ${line}`,
       () => checkWorkflow(inCi(YML.replace('persist-credentials: false', line))),
-      new RegExp(`^fault: .*checks out with ${line} -> leave .* out`),
+      new RegExp(`^fault: .*checks out with ${line}, so files are missing or changed -> leave .* out`),
     ],
   ),
   [
@@ -180,7 +180,7 @@ const CASES: Case[] = [
   [
     'events without those of reviews',
     () => checkEvents(inCi(YML.replace(/ {2}pull_request_review(?:_comment)?:\n.*\n/g, ''))),
-    /^warning: reviews start nothing: .*pull_request_review/,
+    /^warning: a review does not start Ralph, because .*pull_request_review/,
   ],
   [
     'events with checks: wait, without a token that starts CI',
@@ -224,8 +224,8 @@ const CASES: Case[] = [
       checkPermissions(
         inCi(YML.replace('permissions: {}\n', '').replace(/ {4}permissions:\n(?: {6}.*\n)+/g, '')),
       ),
-    /^warning: .*job work says none.* -> write into the job/,
-    /^warning: .*job comment says none/,
+    /^warning: .*job work has no `permissions:`.* -> add to the job/,
+    /^warning: .*job comment has no `permissions:`/,
   ],
   ['limits', () => checkLimits(inCi(YML)), /^ok: no contradictions/],
   [
@@ -236,7 +236,7 @@ const CASES: Case[] = [
   [
     'examples',
     () => checkExamples(inCi(YML, { examples: 'sealed', 'examples-key': 'a'.repeat(32) })),
-    /^ok: sealed: one session more/,
+    /^ok: sealed: one more session/,
   ],
   ['limits of four jobs', () => checkLimits(inCi(SEPARATE)), /^ok: no contradictions/],
   ['limits of a wave', () => checkLimits(inCi(WAVE)), /^ok: no contradictions/],
@@ -244,7 +244,7 @@ const CASES: Case[] = [
   [
     'a job that is ended before its deadline',
     () => checkLimits(inCi(YML.replace('timeout-minutes: 310', 'timeout-minutes: 60'))),
-    /^fault: job work times out after 1h 00m, but job-deadline is 5h 00m -> write timeout-minutes: 310, or job-deadline: 50m/,
+    /^fault: job work times out after 1h 00m, and job-deadline is 5h 00m: .* -> write timeout-minutes: 310, or job-deadline: 50m/,
   ],
   [
     'a job that is ended soon after its deadline',
@@ -276,7 +276,7 @@ const CASES: Case[] = [
   [
     'jobs that do not hold all iterations',
     () => checkLimits(inCi(YML, { 'max-jobs': '3' })),
-    /^warning: max-jobs 3 of 5 iterations.* -> leave max-jobs out \(35\)/,
+    /^warning: 3 jobs \(max-jobs\) with 5 iterations each .* -> leave max-jobs out \(then it is 35\)/,
   ],
   [
     'no end at all',
@@ -319,7 +319,7 @@ const CASES: Case[] = [
     (agentCommand): Case => [
       `custom agent that is not there: ${agentCommand}`,
       () => checkAgents(subjectOf({ settings: settings({ agent: 'custom', agentCommand }) })),
-      /^fault: custom: .*: (?:\.\/)?no-such-agent(?:\.sh)? is not there -> install it/,
+      /^fault: custom: .*: bash cannot find (?:\.\/)?no-such-agent(?:\.sh)? -> install (?:\.\/)?no-such-agent/,
     ],
   ),
   ...['cd / && exec agent', '"$HOME/agent"', 'A=1 sh -c x', '{ agent; }', '/bin/sh'].map(
@@ -374,7 +374,7 @@ test('all checks run, whatever one of them throws', async () => {
   assert.deepEqual(
     found.map(({ name, state, fix }) => [name, state, fix]),
     [
-      ['breaks', 'unknown', 'look at it by hand'],
+      ['breaks', 'unknown', 'check this yourself'],
       ['refuses', 'fault', 'x'],
       ['cannot', 'unknown', 'look there'],
       ['is well', 'ok', ''],
@@ -399,7 +399,7 @@ test('an interrupt during checks cleans up what was started, and starts no other
   ]
   assert.deepEqual(
     (await diagnose(subjectOf({ signal: stop.signal }), checks)).map(({ found }) => found),
-    ['ended', 'not looked at: interrupted'],
+    ['ended', 'not checked, because you interrupted'],
   )
 })
 

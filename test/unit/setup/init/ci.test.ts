@@ -221,7 +221,7 @@ test('what CI runs and is no gate is named; nothing is proposed that reaches out
     'go test -v -run B ./b',
     'go build ./...',
   ])
-  assert.deepEqual(notes, ['CI also runs: make 123; go test -v -run C ./b. --gate NAME=COMMAND adds one'])
+  assert.deepEqual(notes, ['CI also runs: make 123; go test -v -run C ./b. To add one: --gate NAME=COMMAND'])
   assert.ok(Object.keys(gates).every((name) => /^(?!\d+$)[a-z0-9][a-z0-9-]{0,63}$/.test(name)))
 })
 

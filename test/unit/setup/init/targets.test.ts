@@ -186,10 +186,10 @@ test('a language without a row, whose CI cannot run here, is named with the comm
   const { gates, notes } = found({ 'lib/a.jl': '', 'lib/b.jl': '', 'x.sh': '', ...ci(...runs) })
   assert.deepEqual(gates, {})
   assert.deepEqual(notes, [
-    'Julia is not known here; its CI runs `docker compose run app raku -Ilib t/test.raku`, `sudo make check`: name the command that tests it, --gate test=COMMAND',
+    'init does not know how to test Julia. CI runs `docker compose run app raku -Ilib t/test.raku`, `sudo make check`. Name the command that runs the tests: --gate test=COMMAND',
   ])
   const ruby = found({ Gemfile: '', 'a.rb': '', ...ci('docker compose run app rspec') })
-  assert.match(ruby.notes.join(), /^no test of Ruby was found; its CI runs `docker compose run app rspec`/)
+  assert.match(ruby.notes.join(), /^init found no Ruby test\. CI runs `docker compose run app rspec`/)
   const tested = found({ 'go.mod': 'module x\n', ...ci('docker compose run app rspec') })
   assert.deepEqual(tested.notes, [])
 })
