@@ -56,7 +56,7 @@ function read(document: OpenDocument, documents: DocumentSet): Partial<Reading> 
     ? findId(String(frontFields.parent_task_id).toLowerCase())
     : undefined
   if (children.length > 0 && criteriaBoxes.length === 0 && section(document.text, 'Description') === '') {
-    const what = 'the epic of its subtasks, without work of its own'
+    const what = 'the epic of its subtasks'
     return { prose: 'none', what, notes: [`${String(frontFields.id)}: ${what}.`] }
   }
   // A child that waits for its parent is listed as such, and no child of it waits the other way.

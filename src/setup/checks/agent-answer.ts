@@ -50,7 +50,7 @@ const FIXES: Readonly<Record<string, string>> = {
   auth: 'log in or set a valid key, and check that the account has credit and that the model exists',
   limit: 'wait until the usage limit of your plan resets, or use another key',
   overloaded: 'the model server is overloaded or cannot be reached: wait, then run this again',
-  timeout: 'check whether the agent waits for a login or an answer, which nobody gives during a run',
+  timeout: 'check whether the agent waits for a login or an answer, because a run gives it neither',
 }
 
 /** A project file that the user's own agent command names by a relative path; null if it names none. */
