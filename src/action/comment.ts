@@ -11,6 +11,7 @@ import { connect, type GitHub, githubMessage } from '../github/client.ts'
 import { Conversation, EDITED, isPerson, pressedComment } from '../github/conversation.ts'
 import { dispatchRun, findWorkflowRun, unfinishedRuns } from '../github/dispatch.ts'
 import { compareUrl, repositoryUrl } from '../github/repository-address.ts'
+import { isLayerOf } from '../github/stack/plan-stack.ts'
 import { secretsIn } from '../isolation/untrusted-env.ts'
 import { parseExternalId } from '../report/check-runs.ts'
 import { marker } from '../report/parts.ts'
@@ -67,7 +68,8 @@ export async function answerComment(context: ActionContext, event: EventOf<'comm
   if (!isOurs) return NOT_OURS
   const states = [...(await peekStates(context, stateNamespace))]
   const newest = states.findLast(
-    ([folder, { branch }]) => branch === pull.head.ref && featureOfFolder(folder) !== null,
+    ([folder, { branch }]) =>
+      (branch === pull.head.ref || isLayerOf(branch, pull.head.ref)) && featureOfFolder(folder) !== null,
   )
   const state = newest?.[1] ?? null
   if (state === null && !pull.head.ref.startsWith(prefix)) return NOT_OURS

@@ -12,6 +12,7 @@ import { connect, type GitHub } from '../github/client.ts'
 import { dispatchRun, findWorkflowRun, unfinishedRuns } from '../github/dispatch.ts'
 import { closedAt, findOldStates } from '../github/old-states.ts'
 import { Checks } from '../github/post-checks.ts'
+import { isLayerOf } from '../github/stack/plan-stack.ts'
 import { type ActionContext, noWorkflowError, readNamesByApi, remoteOf, tokenOf } from './action-context.ts'
 
 /** How far the clocks of GitHub and of a runner may differ. */
@@ -27,6 +28,8 @@ export async function resumeLost(context: ActionContext, closedBranch: string | 
   const all = await readStates(remote, context.env, names.stateNamespace)
   const isMeant = ({ branch }: State) => closedBranch === null || branch === closedBranch
   const stored = new Map([...all].filter(([, { state }]) => isMeant(state)))
+  const stack = [...all.values()].find(({ state }) => isLayerOf(state.branch, closedBranch ?? ''))
+  if (stack !== undefined) return wakeStack(github, workflow, stack.state)
   if (closedBranch !== null && stored.size === 0) return 'there is no run for this branch'
   const resumed: string[] = []
   const queued: string[] = []
@@ -79,6 +82,18 @@ export async function resumeLost(context: ActionContext, closedBranch: string | 
     ),
   ]
   return lines.length === 0 ? 'no chain is lost' : lines.join('; ')
+}
+
+/** People merged or closed a pull request of a stack: the feature's next job puts the others in order. */
+async function wakeStack(github: GitHub, workflow: string, state: State): Promise<string> {
+  const { feature, generation, lease } = state
+  const holder = lease?.runId == null ? null : await findWorkflowRun(github, lease.runId)
+  if (holder !== null && holder.status !== 'completed')
+    return `the running job of ${feature} will look at its stack`
+  const result = await dispatchRun(github, workflow, { feature, generation })
+  return result.kind === 'limited'
+    ? "GitHub's rate limit refuses the job"
+    : `started a job for the stack of ${feature}`
 }
 
 /** Whether people merged or closed the pull request: then only a command continues a lost chain. */

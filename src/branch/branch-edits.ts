@@ -21,7 +21,9 @@ async function mergeBase(tools: JoinTools, state: State, theirs: string): Promis
   const { git, commits } = tools
   const { green } = state
   if (await git.isAncestor(theirs, green)) return { kind: 'same' }
-  const merged = await git.mergeTree(green, theirs)
+  const plain = await git.mergeTree(green, theirs)
+  const from = plain.conflicts.length === 0 ? null : await sameCommit(tools, state, theirs)
+  const merged = from === null ? plain : await mergeFrom(tools, from, green, theirs)
   const own = await ownContents(tools, state)
   const tree = await commits.withFiles(merged.tree, own)
   const conflicts = merged.conflicts.filter((path) => !own.has(path))
@@ -29,7 +31,45 @@ async function mergeBase(tools: JoinTools, state: State, theirs: string): Promis
     return { kind: 'conflict', paths: conflicts, tree, base: await rootOf(tools, green) }
   const message = recordMessage(state, `merge: ${state.base.branch} into ${state.branch}`)
   const commit = await commits.commit(tree, [green, theirs], message)
-  return { kind: 'edited', commit, tree, base: await rootOf(tools, green) }
+  return {
+    kind: 'edited',
+    commit,
+    tree,
+    base: await rootOf(tools, green),
+    isNeeded: plain.conflicts.length > 0,
+  }
+}
+
+/**
+ * The commit of the branch whose work the base has: both have the same prd.json, which changes with every story. Git does not know that if
+ * people squashed or rebased. Null if there is none.
+ */
+async function sameCommit({ git, objects }: JoinTools, state: State, theirs: string): Promise<string | null> {
+  const { prd: path } = ownFiles(state)
+  const idAt = async (commit: string) => (await objects.info(`${commit}:${path}`))?.oid ?? null
+  const id = await idAt(theirs)
+  if (id === null) return null
+  const newestFirst = await git.messages(`${state.base.sha}..${state.green}`, 'first parents')
+  // The oldest: people may have committed on top of it, which leaves prd.json as it is, and the base lacks that.
+  for (const { commit } of newestFirst.reverse()) if ((await idAt(commit)) === id) return commit
+  return null
+}
+
+/** Merges two commits as if both began at `from`. */
+export async function mergeFrom(
+  tools: Pick<JoinTools, 'git' | 'objects' | 'commits'>,
+  from: string,
+  ours: string,
+  theirs: string,
+): Promise<{ tree: string; conflicts: string[] }> {
+  const { git, commits } = tools
+  // Separate commits give the merge its base: older versions of git have no option for it.
+  const root = await commits.helperCommit(await rootOf(tools, from), [], 'the base of a merge')
+  const [one, other] = [
+    await commits.helperCommit(await rootOf(tools, ours), [root], 'ours'),
+    await commits.helperCommit(await rootOf(tools, theirs), [root], 'theirs'),
+  ]
+  return git.mergeTree(one, other)
 }
 
 /** Reverts the commits of these stories and of their corrections, the newest first, as one commit. */
@@ -42,11 +82,7 @@ async function revertStories(tools: JoinTools, state: State, ids: readonly strin
   const own = await ownContents(tools, state)
   let at = state.green
   for (const commit of undone) {
-    // Separate commits give the merge its base: older versions of git have no option for it.
-    const root = await commits.helperCommit(await rootOf(tools, commit), [], 'reverted')
-    const ours = await commits.helperCommit(await rootOf(tools, at), [root], 'the branch')
-    const before = await commits.helperCommit(await rootOf(tools, `${commit}^`), [root], 'before it')
-    const reverted = await git.mergeTree(ours, before)
+    const reverted = await mergeFrom(tools, commit, at, `${commit}^`)
     const conflicts = reverted.conflicts.filter((path) => !own.has(path))
     if (conflicts.length > 0)
       return {
@@ -92,7 +128,7 @@ async function ownContents({ objects }: JoinTools, state: State): Promise<Map<st
   return own
 }
 
-async function rootOf({ objects }: JoinTools, commit: string): Promise<string> {
+async function rootOf({ objects }: Pick<JoinTools, 'objects'>, commit: string): Promise<string> {
   const found = await objects.root(commit)
   if (found === null) throw new DamagedClone(`there is no commit ${displayPath(commit)}`)
   return found

@@ -22,7 +22,7 @@ import { changesBetween, pathsIn } from '../git/trees.ts'
 import { WorkTree } from '../git/work-tree.ts'
 import { UserError } from '../system/errors.ts'
 import { displayPath, quotedPath } from '../system/path-text.ts'
-import { editBranch } from './branch-edits.ts'
+import { editBranch, mergeFrom } from './branch-edits.ts'
 import { type CandidateTools, inspect, saveWork } from './candidate.ts'
 import { type CommitOptions, Commits } from './commits.ts'
 import { joinCommits } from './join-commits.ts'
@@ -96,6 +96,8 @@ export type Repository = RepositoryPort & {
   documentsAt(state: State): Promise<[path: string, text: string][]>
   /** Commits the given paths, as they are in the work tree, on top of `commit`. */
   adopt(commit: string, paths: readonly string[], message: string): Promise<string>
+  /** The commit that merges `theirs` into `head` as if both began at `from`; null if there is a conflict. */
+  mergeFrom(from: string, head: string, theirs: string, message: string): Promise<string | null>
 }
 
 export function createRepository(git: Git, objects: CatFile, options: RepositoryOptions): Repository {
@@ -126,6 +128,11 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
   return {
     ignored,
+
+    async mergeFrom(from, head, theirs, message) {
+      const merged = await mergeFrom({ git, objects, commits }, from, head, theirs)
+      return merged.conflicts.length > 0 ? null : commits.commit(merged.tree, [head, theirs], message)
+    },
 
     async checkOut(commit, kept) {
       const checkedOut = await tree.withOpenIndex(commit, async () => {

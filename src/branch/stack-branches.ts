@@ -1,6 +1,8 @@
 // The branches of a stack of pull requests, in git: the history that they are cut from, and what each of them contains.
 import type { State } from '../engine/model/state.ts'
 import type { Git } from '../git/git.ts'
+import { recordMessage } from '../report/feature-files.ts'
+import type { Repository } from './repository.ts'
 import type { Store } from './store.ts'
 import { storiesIn } from './story-commits.ts'
 
@@ -10,7 +12,12 @@ type BranchCommit = { commit: string; stories: string[]; isRevert: boolean }
 
 export type StackBranches = ReturnType<typeof createStackBranches>
 
-export function createStackBranches({ git, store }: { git: Git; store: Store }) {
+type Tools = { git: Git; store: Store; repository: Pick<Repository, 'mergeFrom'> }
+
+/** What a layer needs after the one below it was merged: `merged` is that layer's last commit, and `mergedAs` its commit on `base`. */
+export type LayerMerge = { branch: string; head: string; base: string; merged: string; mergedAs: string }
+
+export function createStackBranches({ git, store, repository }: Tools) {
   return {
     /** The branch as it is published, the oldest commit first. */
     async commits({ base, published, nonce }: State): Promise<BranchCommit[]> {
@@ -40,7 +47,25 @@ export function createStackBranches({ git, store }: { git: Git; store: Store }) 
 
     /** Creates branches at commits of the feature. The reason if the remote refused; null if they exist now. */
     create(branches: readonly { branch: string; commit: string }[]): Promise<string | null> {
-      return store.createBranches(branches)
+      return store.moveBranches(branches.map(({ branch, commit }) => ({ branch, from: null, to: commit })))
+    },
+
+    /**
+     * After a squash or a rebase, git does not know that the base has the commits of the merged layer. Then GitHub would show them again in
+     * the next one. A merge of the base prevents that. `needless`: a merge commit, or Ralph has done it.
+     */
+    async merge(
+      state: State,
+      { branch, head, base, merged, mergedAs }: LayerMerge,
+    ): Promise<{ kind: 'needless' | 'merged' | 'conflict' } | { kind: 'refused'; reason: string }> {
+      await store.fetch([head, mergedAs], 'whole')
+      if (await git.isAncestor(merged, mergedAs)) return { kind: 'needless' }
+      if (await git.isAncestor(mergedAs, head)) return { kind: 'needless' }
+      const message = recordMessage(state, `merge: ${base} into ${branch}`)
+      const to = await repository.mergeFrom(merged, head, mergedAs, message)
+      if (to === null) return { kind: 'conflict' }
+      const reason = await store.moveBranches([{ branch, from: head, to }])
+      return reason === null ? { kind: 'merged' } : { kind: 'refused', reason }
     },
   }
 }

@@ -56,6 +56,9 @@ const JOB_REFUSED = {
 /** A state that was read, and the ref's commit for the next compare-and-swap. */
 export type StoredState = { state: State; commit: string }
 
+/** `from`: the commit that the branch is at; null if it does not exist. */
+export type BranchMove = { branch: string; from: string | null; to: string }
+
 export type Store = StorePort & {
   loadNewest(ours: State): Promise<State>
   /** Every feature that has a state: folder name (`2026-01-31-auth`) to a version, which is another one after each change. */
@@ -66,8 +69,8 @@ export type Store = StorePort & {
   head(branch: string): Promise<string | null>
   /** Fetches commits: the tips only, or with their whole history. */
   fetch(wanted: readonly string[], history: 'tip' | 'whole'): Promise<void>
-  /** Creates branches on the remote; null if they exist now, else why the remote refused. */
-  createBranches(branches: readonly { branch: string; commit: string }[]): Promise<string | null>
+  /** Creates or moves branches on the remote by compare-and-swap; null if they are there now, else why the remote refused. */
+  moveBranches(moves: readonly BranchMove[]): Promise<string | null>
   /** A picture that a loaded or saved state names (`Screenshot.blob`, `before`), as WebP; null if it is gone. */
   readScreenshot(blob: string): Promise<Buffer | null>
 }
@@ -242,15 +245,11 @@ class GitStore implements Store {
     return { kind: 'refused', reason: describeRefusal(result.answer, state.branch) }
   }
 
-  async createBranches(branches: readonly { branch: string; commit: string }[]): Promise<string | null> {
+  async moveBranches(moves: readonly BranchMove[]): Promise<string | null> {
     const { remote, publishRemote } = this.#options
-    if (remote === null || branches.length === 0) return null
-    const moves = branches.map(({ branch, commit }) => ({
-      ref: `refs/heads/${branch}`,
-      from: null,
-      to: commit,
-    }))
-    const result = await push(this.#git, publishRemote ?? remote, moves)
+    if (remote === null || moves.length === 0) return null
+    const refs = moves.map(({ branch, from, to }) => ({ ref: `refs/heads/${branch}`, from, to }))
+    const result = await push(this.#git, publishRemote ?? remote, refs)
     return result.kind === 'pushed' ? null : describeRefusal(result.answer, 'a branch of the stack')
   }
 

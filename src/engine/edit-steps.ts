@@ -26,7 +26,7 @@ export async function buildEdit(
     }
     case 'edited': {
       // A base that merges without a conflict is merged only if people ask for it.
-      if (edit.kind === 'update' && !edit.isAsked) return { kind: 'edited', edit }
+      if (edit.kind === 'update' && !edit.isAsked && result.isNeeded !== true) return { kind: 'edited', edit }
       const { commit, tree, base } = result
       return { kind: 'edit-built', built: { edit, onto: state.green, commit, tree, base } }
     }

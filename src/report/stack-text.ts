@@ -67,9 +67,10 @@ export function stackBlock(
       : [
           `${entries.length + 1}. ${current === null ? `${bold(reference(top))} (this one)` : reference(top)}: the rest of the feature`,
         ]
+  const commands = top === null ? '' : ` Write commands such as ${code('/ralph retry')} in ${reference(top)}.`
   return section(
     'Stack',
-    `Merge from the bottom: 1 first. Commands such as ${code('/ralph retry')} work in each of them.\n\n${truncateLines([...lines, ...own].join('\n'), room)}`,
+    `Merge from the bottom, beginning with 1.${commands}\n\n${truncateLines([...lines, ...own].join('\n'), room)}`,
   )
 }
 

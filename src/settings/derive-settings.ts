@@ -32,6 +32,7 @@ export function deriveSettings(settings: Settings, origins: Origins): Settings {
   checkLadders(derived, origins)
   checkBrowser(derived, origins)
   checkExamples(derived, origins)
+  checkStack(derived, origins)
   return derived
 }
 
@@ -89,6 +90,13 @@ function deriveAgentVersion({ agent, agentVersion }: Settings, origins: Origins)
     return agentVersion
   addNote(version.at, `ignored, because it is a version of ${overridden} and the agent is ${agent}`)
   return null
+}
+
+/** A layer that GitHub merged by itself would need a job to turn auto-merge on for the next one, and no event starts that job. */
+function checkStack({ pullRequest, autoMerge }: Settings, origins: Origins): void {
+  if (pullRequest !== 'stacked' || !autoMerge || !areReadable(origins, 'pullRequest', 'autoMerge')) return
+  const fix = 'leave auto-merge out: people merge a stack from the bottom'
+  addMistake(origins.autoMerge.at, 'true with pull-request: stacked', 'false', fix)
 }
 
 function checkAgents(settings: Settings, origins: Origins): void {

@@ -332,7 +332,7 @@ function people(world: World): Doings {
   }
 }
 
-/** Each commit of the range again, on top of the base; merges are left out, as GitHub does. */
+/** Each commit of the range again, on top of the base, without merges and what the base has already. */
 async function rebased(
   bare: Bare,
   base: string,
@@ -340,7 +340,14 @@ async function rebased(
   who: Parameters<Bare['commitTree']>[3],
 ): Promise<string> {
   let onto = base
-  const list = await bare.run(['rev-list', '--reverse', '--no-merges', `${base}..${head}`])
+  const list = await bare.run([
+    'rev-list',
+    '--reverse',
+    '--no-merges',
+    '--cherry-pick',
+    '--right-only',
+    `${base}...${head}`,
+  ])
   for (const commit of list.split('\n').filter(Boolean)) {
     // Helper commits give the merge its base: older versions of git have no option for it.
     const root = await bare.commitTree(`${commit}^^{tree}`, [], 'before it', who)

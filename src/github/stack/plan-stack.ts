@@ -56,6 +56,8 @@ export type Layer<P extends StackPull = StackPull> = {
   /** What its commits are for, in their order. */
   stories: readonly string[]
   state: 'new' | StackPull['state']
+  /** Of the branch on GitHub; null if there is none. */
+  head: string | null
   pull: P | null
   /** The branch that its pull request should go to. */
   base: string
@@ -77,9 +79,14 @@ export function layerBranch(branch: string, groupId: string): string {
   return `${branch}+${groupId}`
 }
 
+/** Whether the branch is one of the stack on this feature's branch. */
+export function isLayerOf(branch: string, name: string): boolean {
+  return name.startsWith(layerBranch(branch, ''))
+}
+
 /** Whether the branch is one of this stack, or what the stack is built on. Ralph leaves another base as people chose it. */
 export function isOfStack(name: string, { branch, base }: Pick<StackInput, 'branch' | 'base'>): boolean {
-  return name === base || name.startsWith(layerBranch(branch, ''))
+  return name === base || isLayerOf(branch, name)
 }
 
 /**
@@ -126,6 +133,7 @@ export function planStack<P extends StackPull>(input: StackInput<P>): StackPlan<
       commit: commits[end]?.commit ?? null,
       stories: known,
       state,
+      head,
       pull,
       base: below,
     })
@@ -136,6 +144,16 @@ export function planStack<P extends StackPull>(input: StackInput<P>): StackPlan<
     if (end < commits.length - 1) topBase = name
   }
   return { layers, topBase, closed: layers.find(({ state }) => state === 'closed') ?? null, taken }
+}
+
+/** The open layers whose next lower one was merged, each with that one. */
+export function aboveMerged<P extends StackPull>(
+  layers: readonly Layer<P>[],
+): { layer: Layer<P>; below: Layer<P> }[] {
+  return layers.flatMap((layer, index) => {
+    const below = layers[index - 1]
+    return layer.state === 'open' && below?.state === 'merged' ? [{ layer, below }] : []
+  })
 }
 
 type Placed<P extends StackPull> = { group: Group; end: number; pull: P | null; head: string | null }

@@ -11,8 +11,10 @@ import { compareUrl } from '../repository-address.ts'
 import { findLayers, type LayerPull } from './find-layers.ts'
 import { groupsOf } from './groups.ts'
 import {
+  aboveMerged,
   type BranchCommit,
   type Found,
+  isLayerOf,
   isOfStack,
   type Layer,
   layerBranch,
@@ -25,6 +27,10 @@ export type LayerBranches = {
   commits(state: State): Promise<BranchCommit[]>
   newestIn(commits: readonly string[], head: string): Promise<string | null>
   create(branches: readonly { branch: string; commit: string }[]): Promise<string | null>
+  merge(
+    state: State,
+    layer: { branch: string; head: string; base: string; merged: string; mergedAs: string },
+  ): Promise<{ kind: 'needless' | 'merged' | 'conflict' } | { kind: 'refused'; reason: string }>
 }
 
 export type StackOptions = {
@@ -85,6 +91,7 @@ export class Stack {
       await this.#create()
       await this.#open(state, top)
       await this.#retarget(state, plan, top)
+      await this.#merge(state)
     }
     await this.#describe(state, top)
   }
@@ -102,7 +109,8 @@ export class Stack {
     )
     const found = new Map<string, Found<LayerPull>>()
     for (const [index, { head, pull }] of answers.entries()) {
-      const at = head ?? pull?.head ?? null
+      // After a merge, people may push to the branch again.
+      const at = pull?.state === 'merged' ? pull.head : (head ?? pull?.head ?? null)
       const newest = at === null ? null : await branches.newestIn(ids, at)
       found.set(groups[index]?.id ?? '', { head, newest, pull })
     }
@@ -161,6 +169,25 @@ export class Stack {
         updatePull(publisher, pull.number, { base }),
       )
       if (done) pull.base = base
+    }
+  }
+
+  /** Merges the base into the layers above a merged one, if it was squashed or rebased. */
+  async #merge(state: State): Promise<void> {
+    for (const { layer, below } of aboveMerged(this.#layers)) {
+      const { branch, base, head, pull } = layer
+      const { commit: merged, pull: mergedPull } = below
+      const mergedAs = mergedPull?.mergeCommit ?? null
+      if (pull === null || head === null || merged === null || mergedAs === null) continue
+      const result = await this.#options.branches.merge(state, { branch, head, base, merged, mergedAs })
+      const link = { name: `Pull request ${pull.number}`, url: pull.url }
+      if (result.kind === 'conflict')
+        this.#notes.push({
+          text: `${branch} conflicts with ${base}, into which ${below.group.id} was merged. Merge ${base} into it, and keep what ${branch} has.`,
+          link,
+        })
+      if (result.kind === 'refused')
+        this.#notes.push({ text: `${base} could not be merged into ${branch}: ${result.reason}.`, link })
     }
   }
 
@@ -229,7 +256,7 @@ function notesOf({ layers, closed, taken }: StackPlan<LayerPull>, branch: string
   for (const { pull, group } of layers) {
     if (pull?.state !== 'merged') continue
     const into = layers.find((one) => one.branch === pull.base && one.state === 'open')
-    if (into?.pull == null || !pull.base.startsWith(layerBranch(branch, ''))) continue
+    if (into?.pull == null || !isLayerOf(branch, pull.base)) continue
     const text = `Pull request ${pull.number} (${group.id}) was merged into ${pull.base}. It reaches the base branch together with pull request ${into.pull.number}.`
     notes.push({ text, link: { name: `Pull request ${into.pull.number}`, url: into.pull.url } })
   }

@@ -136,3 +136,14 @@ steps: [{ name: a, type: agnt }, { name: A, type: command }]`
   assert.equal(unknown?.found, '"tag" is not a key that Ralph knows here.')
   assert.doesNotMatch(unknown.fix, /screenshotDir/)
 })
+
+test('auto-merge cannot merge a stack of pull requests', () => {
+  const inputs = { 'pull-request': 'stacked', 'auto-merge': 'true' }
+  assert.deepEqual(onlyWrong({ inputs }), {
+    path: 'input auto-merge',
+    found: 'true with pull-request: stacked',
+    expected: 'false',
+    fix: 'leave auto-merge out: people merge a stack from the bottom',
+  })
+  right({ inputs: { ...inputs, 'auto-merge': 'false' } })
+})
