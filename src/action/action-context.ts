@@ -120,7 +120,7 @@ export async function settingsOfBase<Tree extends { read(path: string): Promise<
   const base = await treeOf(named)
   const { settings, notes } = await actionSettings(context, base.read, {})
   const other = settings.baseBranch
-  const ignoredNote = `the configuration on ${named} names the base ${other}, which is ignored: the one on ${defaultBranch} counts`
+  const ignoredNote = `the configuration on ${named} has base-branch: ${other}, which Ralph ignores: it reads base-branch only on ${defaultBranch}`
   return {
     branch: named,
     tree: base,
@@ -138,7 +138,8 @@ export function useWorkflow(context: ActionContext, settings: Pick<Settings, 'wo
 export async function ensureWorkflow(context: ActionContext, github: GitHub): Promise<void> {
   const name = context.env.GITHUB_WORKFLOW ?? ''
   const found = context.workflow || (await findWorkflow(github, name))
-  if (found === null) throw noWorkflowError(`no file of a workflow called "${name}", and no ralph.yml`)
+  if (found === null)
+    throw noWorkflowError(`Ralph found no file for the workflow "${name}", and no ralph.yml.`)
   context.workflow = found
 }
 
@@ -146,8 +147,8 @@ export function noWorkflowError(found: string): UserError {
   return new UserError({
     path: 'input workflow',
     found,
-    expected: 'the file name of the workflow that works',
-    fix: 'write workflow: ralph.yml (the name of your file in .github/workflows on the default branch)',
+    expected: '',
+    fix: "set the input workflow to the name of the file in .github/workflows that starts Ralph's jobs, such as workflow: ralph.yml",
   })
 }
 
@@ -185,8 +186,8 @@ export async function readNamesByApi(context: ActionContext, { api, repo }: GitH
       reviewsFrom: [],
       commandsFrom: [],
     }
-    const where = `branches are looked for at ${defaults.branchPrefix} and the state at ${defaults.stateNamespace}`
-    core.warning(`the configuration could not be read, so ${where}: ${messageOf(error)}`)
+    const where = `the default names ${defaults.branchPrefix} and ${defaults.stateNamespace}`
+    core.warning(`Ralph could not read the configuration, so it looks under ${where}: ${messageOf(error)}`)
     return defaults
   }
 }
@@ -208,7 +209,7 @@ export function tokenOf(context: ActionContext): string {
     path: 'input token',
     found: 'the input token is empty.',
     expected: '',
-    fix: 'leave the input out: the job token is its default',
+    fix: 'leave the input out to use the job token, or give it a token',
   })
 }
 

@@ -39,13 +39,13 @@ function hideEnvironment(): string | null {
   if (GITHUB_EVENT_NAME !== 'workflow_dispatch' && !runsUntrusted) return null
   const [program, script] = process.argv
   if (process.execve === undefined || program === undefined || script === undefined)
-    return `node ${process.version} cannot start itself again`
+    return `Node ${process.version} cannot restart itself`
   const file = join(process.env.RUNNER_TEMP ?? tmpdir(), `ralph-${randomUUID()}`)
   try {
     // The runner empties this folder at the end of the job, even if this process dies before the file is read.
     writeFileSync(file, JSON.stringify(process.env), { mode: 0o600, flag: 'wx' })
     process.execve(program, [program, ...process.execArgv, script], { ...visibleEnv(), [HANDED_ENV]: file })
-    return 'the program was not started'
+    return 'Node could not restart'
   } catch (error) {
     rmSync(file, { force: true })
     return error instanceof Error ? error.message : String(error)
@@ -72,9 +72,9 @@ function eventFile(): { payload: unknown; mistake: Mistake | null } {
   delete process.env.GITHUB_EVENT_PATH
   const mistake = {
     path: 'GITHUB_EVENT_PATH',
-    found: `the runner's event file ${oneLine(path, 200)} holds no JSON object.`,
+    found: `the runner's event file ${oneLine(path, 200)} is not a JSON object.`,
     expected: '',
-    fix: 'run the job again; on your own runner, check that it writes the whole file before the job begins',
+    fix: 'run the job again. On your own runner, check that it writes the whole file before the job begins',
   }
   return { payload: {}, mistake }
 }

@@ -24,7 +24,7 @@ export async function releaseJob(folder: string): Promise<Released> {
   const warn = (message: string) => core.warning(message)
   // On a machine of your own they would keep a copy of the agent's login until the next job.
   await removeLostHomes(context.env).catch((error: unknown) =>
-    warn(`the homes of killed sessions could not be removed: ${messageOf(error)}`),
+    warn(`Ralph could not remove the home folders of killed sessions: ${messageOf(error)}`),
   )
   // The other user can write the tree: its processes end before anything else runs there.
   const modesBefore = core.getState('otherUser')
@@ -34,7 +34,7 @@ export async function releaseJob(folder: string): Promise<Released> {
     const options = { ...userOptions, before: modesBefore }
     // The lease is released whatever becomes of the work tree.
     endedCount += await endOtherUser(options).catch((error: unknown) => {
-      warn(`the other user could not be ended: ${messageOf(error)}`)
+      warn(`Ralph could not end the processes of the other user: ${messageOf(error)}`)
       return 0
     })
   }
@@ -90,10 +90,10 @@ export async function endChecks(folder: string): Promise<string> {
   const settings = await inputSettings(context)
   const states = await peekStates(context, core.getState('namespace') || settings.stateNamespace)
   const state = states.get(folder.replace(/^\.ralph\//, '')) ?? null
-  if (state === null || state.lease !== null) return 'another job gives the report'
+  if (state === null || state.lease !== null) return 'another job reports the checks'
   const github = connect(context.place, tokenOf(context), warn)
   const remaining = await new Checks(github, settings.reportAs, state.feature).closeRemaining(state)
   return remaining.length === 0
-    ? 'the checks are ended'
-    : 'checks are still open: resume-lost or the next job ends them'
+    ? 'all checks are closed'
+    : 'some checks are still open: resume-lost or the next job closes them'
 }

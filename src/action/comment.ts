@@ -47,7 +47,7 @@ export function answerContextOf(context: ActionContext): AnswerContext {
 export async function answerComment(context: ActionContext, event: EventOf<'comment'>): Promise<string> {
   const { comment, issue } = event
   if (parseSlash(comment.body, []).kind === 'none') return 'the comment is not for Ralph'
-  if (!isPerson(comment)) return 'only people can give commands, not bots'
+  if (!isPerson(comment)) return 'a bot wrote the comment, and only people can give commands'
   const answerContext = answerContextOf(context)
   const { github, conversation } = answerContext
   // The permission is checked first, so that a stranger's comment costs only one request, and a reaction on Ralph's pull request.
@@ -77,7 +77,7 @@ export async function answerComment(context: ActionContext, event: EventOf<'comm
   if (pullOfRun !== issue) {
     await conversation.react(comment.id, 'confused')
     await conversation.reply(issue, comment.id, wrongPullReply(pullOfRun))
-    return `the commands for this run are read only in #${pullOfRun}`
+    return `Ralph reads the commands for this run only in #${pullOfRun}`
   }
   return answerOnPull(answerContext, event, state)
 }
@@ -103,7 +103,7 @@ async function answerOnPull(
     case 'help':
       return replyAndReact(helpReply(), 'answered with the list of commands')
     case 'mistake':
-      if (state !== null && isHeld(state)) return 'the working job answers'
+      if (state !== null && isHeld(state)) return 'the running job will answer'
       await conversation.react(comment.id, 'confused')
       await conversation.reply(issue, comment.id, unchangedReply(parsed.problem, parsed.fix))
       return parsed.problem
@@ -169,7 +169,7 @@ async function commitsOf(github: GitHub, state: State, story: string): Promise<C
       return storiesIn(message, nonce).includes(story) ? [{ sha, subject, compareUrl: url(sha, parent) }] : []
     })
   } catch (error) {
-    warn(`the commits could not be listed: ${githubMessage(error)}`)
+    warn(`Ralph could not list the commits: ${githubMessage(error)}`)
     const sha = records[story]?.commit ?? null
     return sha === null ? [] : [{ sha, subject: '', compareUrl: url(sha, `${sha}^`) }]
   }
@@ -189,7 +189,7 @@ async function answerOnIssue(
     return planIssue(answerContext, issue)
   }
   await conversation.react(comment.id, parsed.kind === 'help' ? 'rocket' : 'confused')
-  const problem = 'on an issue only plan works; use all other commands on the pull request of the run'
+  const problem = 'on an issue, only /ralph plan works. Use the other commands on the pull request of the run'
   const body = parsed.kind === 'help' ? helpReply() : unchangedReply(problem, '/ralph plan')
   await conversation.reply(issue, comment.id, body)
   return parsed.kind === 'help' ? 'answered with the list of commands' : problem
@@ -216,17 +216,17 @@ export async function answerLabel(
   context: ActionContext,
   { sender, issue }: EventOf<'label'>,
 ): Promise<string> {
-  if (sender.type !== 'User') return 'only labels that people set count, not those of bots'
+  if (sender.type !== 'User') return 'a bot set the label, and only labels that people set count'
   const answerContext = answerContextOf(context)
   // An issue form sets the label for every author, also without write permission.
   if (!(await answerContext.conversation.mayWrite(sender.login)))
-    return `${sender.login} has no write permission: a maintainer's comment /ralph plan begins it`
+    return `${sender.login} has no write permission. Someone with write permission can comment /ralph plan`
   return planIssue(answerContext, issue)
 }
 
 async function planIssue(answerContext: AnswerContext, issue: number): Promise<string> {
   const { line, until } = await dispatchJob(answerContext, { feature: `#${issue}`, generation: null })
-  return until === null ? `${line} for issue #${issue}` : `${line}: comment /ralph plan then`
+  return until === null ? `${line} for issue #${issue}` : `${line}. After that time, comment /ralph plan`
 }
 
 /**
@@ -238,7 +238,7 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
   const check = parseExternalId(externalId)
   if (check === null || (identifier !== 'retry' && identifier !== 'skip'))
     return "the button is not one of Ralph's"
-  if (sender.type !== 'User') return 'only people can press buttons, not bots'
+  if (sender.type !== 'User') return 'a bot pressed the button, and only people can do that'
   const answerContext = answerContextOf(context)
   const { github, conversation } = answerContext
   if (!(await conversation.mayWrite(sender.login))) return `${sender.login} has no write permission`
@@ -248,7 +248,7 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
   const pull = state?.github.pull ?? null
   const story = state?.prd.userStories.find(({ id }) => id === check.storyId)
   if (state === undefined || pull === null || story === undefined)
-    return 'there is no such story in a run with a pull request'
+    return 'no run with a pull request has the story of this button'
   await conversation.postComment(pull, pressedComment(sender.login, identifier, story.id))
   if (await isHolderAlive(github, state)) return HANDLED_BY_JOB
   const next = await findNextJob(answerContext, state)
@@ -280,7 +280,7 @@ export async function findNextJob(
   try {
     return nextJobAmong(await unfinishedRuns(github, context.workflow), state)
   } catch (error) {
-    github.warn(`the queued runs could not be listed: ${githubMessage(error)}`)
+    github.warn(`Ralph could not list the queued runs: ${githubMessage(error)}`)
     return null
   }
 }

@@ -94,7 +94,7 @@ async function open(jobContext: ActionContext, token: string, secrets: readonly 
 }
 
 function noBranchError(name: string) {
-  const fix = 'push a commit to it: workflows are started from there'
+  const fix = `push a commit to ${name}: GitHub starts workflows from the default branch`
   return { path: 'default branch', found: `${name} has no commit yet.`, expected: '', fix }
 }
 

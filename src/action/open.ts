@@ -49,11 +49,12 @@ export async function withCredentialsHidden<T>(
 ): Promise<T> {
   const credentials = await hideCredentials(context.workspace, context.env)
   for (const file of credentials.remaining)
-    core.warning(`${file} holds a credential that the agent can read: remove it before this step`)
+    core.warning(`${file} has a credential that the agent could read: remove the file before this step`)
   try {
     return await act(credentials.secrets)
   } finally {
-    const why = "someone has replaced its folder, so checkout's credentials are not put back there"
+    const why =
+      'its folder was replaced during the job, so Ralph did not restore the credentials of actions/checkout there'
     for (const file of await credentials.restore()) core.warning(`${file}: ${why}`)
   }
 }

@@ -5,7 +5,7 @@ import { exitAfterFlush } from '../system/exit-after-flush.ts'
 import type * as Cleanup from './cleanup.ts'
 
 const LOST =
-  'This job was lost, and no other job of this run continues its work. Press "Run workflow", or comment /ralph run. Otherwise the chain waits for the scheduled `resume-lost` workflow, if the repository has one.'
+  'This job was lost, and no other job of this run continues its work. To continue now, press "Run workflow", or comment /ralph run. If the repository has the scheduled `resume-lost` workflow, it continues the run within an hour.'
 
 type LoadCleanup = () => Promise<Pick<typeof Cleanup, 'endChecks' | 'releaseJob'>>
 

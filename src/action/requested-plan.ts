@@ -65,13 +65,16 @@ export async function findPlanRequest(
   const query = feature?.startsWith('issues:') === true ? issueQuery(feature, 'feature') : null
   if (query !== null) return requestFromQuery(github, feature ?? '', query, { settings, today })
   if (!isPlan) return null
-  const fix = 'name the feature, such as feature: auth, or the issue that asks for it, such as feature: "#12"'
-  if (feature === null) throw mistake('the plan has no name.', '', fix)
+  const fix =
+    'set feature to a name, such as feature: auth, or to the issue that asks for it, such as feature: "#12"'
+  if (feature === null) throw mistake('no feature to plan is named.', '', fix)
   const files = await readDocumentFiles({ objects, commit: base }, null)
   const { notes, ...request } = await requestFromDocuments(files, feature, today)
   for (const note of notes.slice(0, 20)) core.notice(note)
   if (settings.ask && request.plan.phase === 'wanted')
-    core.notice('ask: Ralph asks questions on an issue. There is none, so it plans without asking')
+    core.notice(
+      'ask: Ralph asks its questions on an issue. This plan has no issue, so Ralph plans without asking',
+    )
   return request
 }
 
@@ -94,14 +97,14 @@ async function requestFromQuery(
     for (const login of authors) if (!(await conversation.mayWrite(login))) strangers.push(login)
     if (strangers.length > 0) {
       const fix = 'set approve: person, or leave their issues out'
-      const found = `with approve: auto no person reads the plan before it runs, and some issues are by people without write permission: ${strangers.slice(0, 5).join(', ')}.`
+      const found = `with approve: auto, no person reads the plan before it runs, but people without write permission opened some of the issues: ${strangers.slice(0, 5).join(', ')}.`
       throw mistake(found, '', fix, path)
     }
   }
   const name = featureNameFromTitle(groupName)
   if (name === null)
     throw mistake(
-      'its title has no letters a to z to name the feature with.',
+      'its title has no letter from a to z, so Ralph cannot name the feature after it.',
       '',
       'rename it on GitHub',
       path,
@@ -210,8 +213,8 @@ export async function readIssueText(
   const conversation = new Conversation(github)
   const mayCount = async (login: string) => approve !== 'auto' || conversation.mayWrite(login)
   if (author === null || !(await mayCount(author))) {
-    const fix = 'set approve: person, or open an issue with these words as someone who has it'
-    const found = `with approve: auto no person reads the plan before it runs, and ${author ?? 'an unknown author'}, who opened this issue, has no write permission.`
+    const fix = 'set approve: person, or let someone with write permission open an issue with this text'
+    const found = `with approve: auto, no person reads the plan before it runs, but ${author ?? 'an unknown author'}, who opened this issue, has no write permission.`
     throw mistake(found, '', fix, path)
   }
   return { number, title, body, comments: await newestComments(github, issue, mayCount) }
@@ -252,5 +255,5 @@ export async function replyUnplanned(
   const start = marker('unplanned', String(issue))
   await new Conversation(github)
     .writeUniqueSticky(issue, start, redact(`${start}\n${text}`))
-    .catch((problem: unknown) => github.warn(`the issue could not be answered: ${githubMessage(problem)}`))
+    .catch((problem: unknown) => github.warn(`Ralph could not reply on the issue: ${githubMessage(problem)}`))
 }

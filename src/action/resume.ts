@@ -23,14 +23,15 @@ export async function resumeLost(context: ActionContext, closedBranch: string | 
   const github = connect(context.place, tokenOf(context), (text) => core.warning(text))
   const names = await readNamesByApi(context, github)
   const { workflow } = names
-  if (workflow === null) throw noWorkflowError('nothing; the workflow of this run only resumes')
+  if (workflow === null)
+    throw noWorkflowError('this workflow only resumes lost jobs, and does not say which workflow has them.')
   const remote = remoteOf(context.place, tokenOf(context))
   const all = await readStates(remote, context.env, names.stateNamespace)
   const isMeant = ({ branch }: State) => closedBranch === null || branch === closedBranch
   const stored = new Map([...all].filter(([, { state }]) => isMeant(state)))
   const stack = [...all.values()].find(({ state }) => isLayerOf(state.branch, closedBranch ?? ''))
   if (stack !== undefined) return wakeStack(github, workflow, stack.state)
-  if (closedBranch !== null && stored.size === 0) return 'there is no run for this branch'
+  if (closedBranch !== null && stored.size === 0) return "the branch is not one of Ralph's runs"
   const resumed: string[] = []
   const queued: string[] = []
   const limited: string[] = []
@@ -73,15 +74,18 @@ export async function resumeLost(context: ActionContext, closedBranch: string | 
   const isDeleted = old.size > 0 && (await tryDelete(remote, context, names.stateNamespace, old))
   const lines = [
     ...summaryOf('resumed', resumed),
-    ...summaryOf("GitHub's rate limit refuses the next job; the next scheduled run tries again", limited),
-    ...summaryOf('a job is already waiting; the next scheduled run looks again', queued),
-    ...summaryOf('not resumed, as the pull request was merged or closed', closed),
+    ...summaryOf("not resumed, because of GitHub's rate limit (the next scheduled run tries again)", limited),
     ...summaryOf(
-      'deleted the state, as the pull request was merged or closed 30 days ago',
+      'not resumed, because a job is already queued (the next scheduled run checks again)',
+      queued,
+    ),
+    ...summaryOf('not resumed, because the pull request was merged or closed', closed),
+    ...summaryOf(
+      'deleted the state, because the pull request was merged or closed 30 days ago',
       isDeleted ? [...old.keys()] : [],
     ),
   ]
-  return lines.length === 0 ? 'no chain is lost' : lines.join('; ')
+  return lines.length === 0 ? 'no run has lost its job, so there is nothing to resume' : lines.join('; ')
 }
 
 /** People merged or closed a pull request of a stack: the feature's next job puts the others in order. */
@@ -114,7 +118,7 @@ async function tryDelete(
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     const reason = describeRefusal(error.stderr, namespace)
-    core.warning(`old states could not be deleted (${reason}); the job needs permissions: contents: write`)
+    core.warning(`Ralph could not delete old states (${reason}). Give the job permissions: contents: write`)
     return false
   }
 }

@@ -46,7 +46,7 @@ import {
 } from './open.ts'
 import { artifactName, type Log, logTimed, saveForPost } from './runner.ts'
 
-const WHERE_DONE = { work: 'taken from the work job', gate: 'results of the gate job' }
+const WHERE_DONE = { work: 'done by the work job', gate: 'done by the gate job' }
 
 /** The log of a job that takes some steps from other jobs. `part`: the part that it does itself; null for all. */
 export function jobLog(live: Live, part: Part | null): Observer {
@@ -81,7 +81,8 @@ export async function readLanding(
   const isMatrix = claim.workers !== undefined
   const jobMs = Math.min(settings.jobDeadlineMs, LANDING_MS)
   const state = await claimedState(workspace, claim, context.run.id, jobMs)
-  if (state === null) return { neutral: 'this iteration is landed already, or another run has taken over' }
+  if (state === null)
+    return { neutral: 'nothing to do: this iteration has already landed, or another run has taken over' }
   const limits = limitsOf(await withChoices(context, workspace, settings, state))
   const cancelled = env.RALPH_CANCELLED === 'true'
   const warn = core.warning
@@ -148,12 +149,11 @@ async function doPart(
   await refuseBlocked(checkInputs(context, opened, opened.base.sha), checksOfPart(part))
   const { git, repository, snapshot } = workspace
   const claimed = await claimedState(workspace, claim, context.run.id, settings.jobDeadlineMs)
-  if (claimed === null)
-    return { neutral: 'another run has continued with this feature: there is nothing to do' }
+  if (claimed === null) return { neutral: 'nothing to do: another run has taken over this feature' }
   const attempt = byWorker(claimed).find((one) => assignedWorker(one) === worker)
   const inTrain = worker !== null && openAttempt(claimed) !== null
   if (inTrain && part === 'work' && attempt?.phase !== 'reserved')
-    return { neutral: 'this worker has no session to run' }
+    return { neutral: 'nothing to do: this worker has no session to run' }
   const state =
     part === 'work' && attempt !== undefined ? stateForStep({ kind: 'agent' }, claimed, attempt) : claimed
   clearUploads(workspace)
@@ -163,7 +163,7 @@ async function doPart(
   const { work } = received(worker)
   const needsWork = !inTrain && stepsOf('work')(nextStep(state, limits, Date.now()))
   if (part === 'gate' && worker !== null && needsWork && work === null)
-    return { neutral: 'the work job handed nothing over: there is nothing to do' }
+    return { neutral: 'nothing to do: the work job gave no result' }
   const job = { context, workspace, settings: chosen, log, signal, as: null }
   const { live, options } = createJobPorts(job, limits, newMark())
   // Only the gate job runs the browser check; gates that a step of the work job asks for run without it.

@@ -56,7 +56,7 @@ async function main(): Promise<void> {
   if (event.kind === 'foreign') return endNeutral(`Ralph does not handle the event ${event.name}`)
   // A runner that hands on the outputs of a skipped job as text starts these jobs for a comment.
   if (HAND_OVER_COMMANDS.has(command) && event.kind !== 'dispatch')
-    return endNeutral(`command: ${command} works only for workflow_dispatch, and this is another event`)
+    return endNeutral(`command: ${command} works only for the event workflow_dispatch`)
   if (event.kind === 'comment' || event.kind === 'label' || event.kind === 'button') {
     const { answerButton, answerComment, answerLabel } = await import(
       /* webpackChunkName: "action" */ './comment.ts'
@@ -85,10 +85,10 @@ async function main(): Promise<void> {
       path: 'input command',
       found: command,
       expected: 'auto, run, plan, doctor, status, verify, resume-lost, or claim, work, gate, land and join',
-      fix: 'write one of these, or leave it out',
+      fix: 'use one of these, or leave the input out',
     })
   }
-  if (event.kind === 'schedule') return endNeutral('a schedule resumes lost chains only')
+  if (event.kind === 'schedule') return endNeutral('on a schedule, only command: resume-lost works')
   // An agent of the same user may change the action's files, and so may code that gates run.
   await loadEveryChunk()
   if (!isWorker && (command === 'work' || command === 'gate')) {
@@ -143,8 +143,8 @@ function mistakesOf(error: unknown): readonly Mistake[] {
   const disk = diskMistake(error, process.cwd())
   if (disk !== null) return [disk]
   if (!isUnknownToken(error) && httpStatusOf(error) !== 401) return []
-  const found = 'GitHub does not accept this token: it is expired, revoked or of another server.'
-  const fix = 'leave the input out (its default is the job token), or give a valid one'
+  const found = 'GitHub does not accept this token: it is expired, revoked or from another server.'
+  const fix = 'leave the input out to use the job token, or give a valid token'
   return [{ path: 'input token', found, expected: '', fix }]
 }
 
@@ -169,7 +169,8 @@ async function reportFatal(error: unknown): Promise<void> {
  * read, or null.
  */
 export async function startJob(notHidden: string | null, mistake: Mistake | null): Promise<void> {
-  if (notHidden !== null) core.warning(`the action's environment stays visible to the agent: ${notHidden}`)
+  if (notHidden !== null)
+    core.warning(`the agent may be able to read the action's environment variables, because ${notHidden}`)
   await (mistake === null ? main() : Promise.reject(new UserError(mistake)))
     .catch(reportFatal)
     .catch((error: unknown) => core.warning(messageOf(error))) // a full disk: nothing more can be reported

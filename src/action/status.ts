@@ -26,7 +26,7 @@ export async function status(context: ActionContext, log: Log): Promise<ReadOnly
   const states = await peekStates(context, stateNamespace)
   const requested = context.inputs.feature?.trim() || (event.kind === 'dispatch' ? event.feature : null)
   const found = chooseState(states, requested ?? null)
-  if (found === null) return { isFine: true, line: 'no run of a feature has begun yet' }
+  if (found === null) return { isFine: true, line: 'no run has begun yet' }
   const { redact } = redactorFor(secretsIn(env))
   const state = mapTexts(found, redact)
   const isAlive = await isHolderAlive(github, found)

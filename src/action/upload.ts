@@ -34,13 +34,13 @@ export async function upload(name: string, isRedacted: boolean): Promise<void> {
     const { zip, files, left: leftOut } = await packUploads(top)
     if (files === 0) return
     await uploadArtifact(runtime, name, zip, AbortSignal.timeout(UPLOAD_MS))
-    const note = leftOut === 0 ? '' : `; ${leftOut} had no room`
+    const note = leftOut === 0 ? '' : `; ${leftOut} more did not fit`
     const size = `${files} files, ${Math.ceil(zip.length / 1000)} KB${note}`
-    core.info(`artifact ${name}: the report and what agents and gates said (${size})`)
+    core.info(`artifact ${name}: the report, and the logs of agents and gates (${size})`)
   } catch (error) {
     const reason = messageOf(error)
     core.warning(
-      `the report and the logs were not uploaded (they are in .git/ralph on the runner): ${reason}`,
+      `Ralph could not upload the report and the logs, which are in .git/ralph on the runner: ${reason}`,
     )
   }
 }

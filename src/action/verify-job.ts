@@ -69,9 +69,9 @@ async function branchOf(
   if (state === null || head === null) {
     throw new UserError({
       path: 'feature',
-      found: `the run of ${name} has not begun: it has no branch.`,
+      found: `no run of ${name} has begun, so there is no branch to verify.`,
       expected: '',
-      fix: 'start it with Run workflow, then verify',
+      fix: 'start a run with Run workflow first',
     })
   }
   await store.fetch([head, state.base.sha], 'tip')

@@ -30,7 +30,7 @@ export async function answerWake(context: ActionContext, event: Wake): Promise<s
   const settings = await readNamesByApi(context, github)
   if (isReview && settings.reviews === 'off' && !event.approves) return 'reviews: off'
   if (isReview && type !== 'User' && !isListed(settings.reviewsFrom, login))
-    return `reviews of ${login} start nothing: it is not in reviews-from`
+    return `reviews by ${login} start no job, because ${login} is not in reviews-from`
   const states = [...(await peekStates(context, settings.stateNamespace))]
   const [, state = null] =
     states.findLast(

@@ -138,13 +138,19 @@ function refuseWrongJob(settings: Settings, part: WorkingJob): void {
 /** Warns if `max-parallel` is set, and this workflow works on one story at a time. */
 function warnOfParallel({ env }: ActionContext, settings: Settings, part: WorkingJob): void {
   if (part === 'whole' && claimsWave(settings))
-    core.warning(`max-parallel: one job works on one story at a time; ${PARALLEL_EXAMPLE} has a job for each`)
+    core.warning(
+      `max-parallel has no effect: this workflow works on one story at a time. For several, copy ${PARALLEL_EXAMPLE}`,
+    )
   if (part !== 'claim' || settings.maxParallel === 1 || claimsWave(settings)) return
   const { RALPH_WORKERS: workers } = env
   if (workers === undefined)
-    core.warning(`max-parallel: this workflow works on one story at a time; ${WAVE_EXAMPLE} does not`)
+    core.warning(
+      `max-parallel has no effect: this workflow works on one story at a time. For several, copy ${WAVE_EXAMPLE}`,
+    )
   else if (settings.maxParallel > Number(workers))
-    core.warning(`max-parallel is ${settings.maxParallel}, but the workflow has ${workers} workers`)
+    core.warning(
+      `max-parallel is ${settings.maxParallel}, but the workflow has only ${workers} workers, so Ralph uses ${workers}`,
+    )
 }
 
 function claimsWave({ isolation, maxParallel }: Settings): boolean {
@@ -227,7 +233,7 @@ function roleOf(part: 'whole' | 'claim', { env }: ActionContext, settings: Setti
   throw new UserError({
     path: 'env RALPH_WORKERS',
     found: describeValue(found),
-    expected: 'for how many workers the jobs of the workflow have outputs',
+    expected: 'the number of workers that the workflow has outputs for',
     fix: `copy ${WAVE_EXAMPLE}`,
   })
 }
@@ -239,7 +245,7 @@ async function runInWave(parts: Parts, part: 'worker' | 'join'): Promise<WorkRes
   const claimed = await claimedState(workspace, claimOf(env), run.id, settings.jobDeadlineMs)
   // If a person re-runs single jobs, the claim job is not run again: then this job does nothing.
   if (claimed === null || claimed.lease?.runAttempt !== run.attempt)
-    return { neutral: 'the wave is over, or another run has taken over: there is nothing to do' }
+    return { neutral: 'nothing to do: the wave is over, or another run has taken over' }
   await refuseBlocked(checkInputs(context, parts, claimed.green, claimed))
   const { git, repository, snapshot, store } = workspace
   const state = withTimeOf(await store.loadNewest(claimed), claimed.job)
@@ -330,13 +336,13 @@ async function workOn(start: State, parts: Parts, role: JobRole): Promise<WorkRe
   })
   const result = await role.run(start, limits, ports).finally(() => settleFiles(workspace))
   context.settings = null
-  if (result === null) return { neutral: 'there is nothing more for this worker' }
+  if (result === null) return { neutral: 'nothing to do: there is no story left for this worker' }
   if ('step' in result) {
     await handOver(result, parts.base.sha, role.most !== null, { store: ports.store, reporter })
     const attempt = openAttempt(result.state)
     const handedOver =
       attempt === null ? result.step.kind : `${attempt.storyId}, iteration ${attempt.iteration}`
-    return { neutral: `handed over: ${handedOver} (${settings.agent})` }
+    return { neutral: `passed to the next job: ${handedOver} (${settings.agent})` }
   }
   const { state, conclusion } = result
   if (!reporter.isReported()) saveForPost({ unreported: 'true' })
@@ -408,7 +414,7 @@ async function writeReport(
     await replaceFile(path, html.renderReport(view, pictures))
     return path
   } catch (error) {
-    core.warning(`the report could not be written: ${redactor.redact(messageOf(error))}`)
+    core.warning(`Ralph could not write the report: ${redactor.redact(messageOf(error))}`)
     return null
   }
 }
@@ -438,7 +444,7 @@ async function writeAttestation(
     await replaceFile(subject, commit)
     return { path, subject }
   } catch (error) {
-    core.warning(`the attestation could not be written: ${redactor.redact(messageOf(error))}`)
+    core.warning(`Ralph could not write the attestation: ${redactor.redact(messageOf(error))}`)
     return null
   }
 }

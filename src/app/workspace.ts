@@ -160,8 +160,8 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
 
 const PERSON_REFUSED = {
   path: '--push',
-  expected: 'an account that may push to `origin`',
-  fix: 'run `git push` here: if it is refused as well, log in again or ask for write access; if it works, a rule protects refs/ralph/*. Without --push the run stays on this machine',
+  expected: '',
+  fix: 'run `git push` here. If it is refused as well, log in again or ask for write access. If it works, a rule protects refs/ralph/*. Without --push, the run stays on this machine',
 }
 
 /** A lane's session has its own refs, and Ralph works with those of the run's clone. */

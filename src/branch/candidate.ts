@@ -66,7 +66,7 @@ export async function inspect(
     await tree.writeFileAt(path, text)
   const staged = await tree.stage(state.green, true)
   if ('unreadable' in staged) {
-    const summary = 'the work tree holds something that git cannot read'
+    const summary = 'the session left a path that git cannot read'
     return refused({ kind: 'guard', summary, detail: redact(staged.unreadable) })
   }
   const ralphChanges = staged.changes.filter(({ path }) => tools.isRalphPath(path))
@@ -133,7 +133,9 @@ async function restoredMarks(
     return (await restoreMarks?.(state, storyId, tree)) ?? new Map()
   } catch (error) {
     if (error instanceof DamagedClone) throw error
-    warn(`marks in the documents of the plan were not checked: ${messageOf(error)}`)
+    warn(
+      `Ralph could not check which stories are ticked off in the documents of the plan: ${messageOf(error)}`,
+    )
     return new Map()
   }
 }
@@ -221,7 +223,7 @@ export async function saveWork(
   await tree.removeForeign()
   const staged = await tree.stage(state.green, true)
   if ('unreadable' in staged) {
-    tools.warn(`the rejected work could not be kept: ${redact(staged.unreadable)}`)
+    tools.warn(`Ralph could not save the rejected work: ${redact(staged.unreadable)}`)
     return state.kept[storyId] ?? null
   }
   const ralphFiles = staged.changes.filter(({ path }) => tools.isRalphPath(path))
@@ -243,8 +245,8 @@ export async function saveWork(
 }
 
 function submoduleFailure(files: readonly string[]): Failure {
-  const detail = `A submodule is another repository: what is changed there cannot be committed here.\n${files.slice(0, 50).join('\n')}`
-  return { kind: 'guard', summary: `files of a submodule were changed (${files.length})`, detail }
+  const detail = `A submodule is another repository. Changes to its files cannot be committed here, so undo them.\n${files.slice(0, 50).join('\n')}`
+  return { kind: 'guard', summary: `the session changed files of a submodule (${files.length})`, detail }
 }
 
 function twinFailure(twins: readonly CaseTwin[], formatPath: (path: string) => string): Failure {
@@ -254,7 +256,7 @@ function twinFailure(twins: readonly CaseTwin[], formatPath: (path: string) => s
   return {
     kind: 'guard',
     summary,
-    detail: `On macOS and Windows these are one file. Choose another name:\n${paths}`,
+    detail: `On macOS and Windows, both names mean the same file. Choose another name:\n${paths}`,
   }
 }
 
@@ -262,7 +264,7 @@ function filterFailure(files: readonly FilteredFile[], formatPath: (path: string
   const [first] = files
   const name = first?.filter === 'lfs' ? ' (Git LFS)' : ''
   const paths = formatPaths(files.map(({ path }) => formatPath(path)))
-  const detail = `git stores these files through a filter, and Ralph runs no filters: the commit would have the files themselves. Undo these changes, and reach the goal without them. A person can commit such files.\n${paths}`
+  const detail = `.gitattributes says that git stores these files through a filter. Ralph runs no filters, so it cannot commit them. Undo these changes, and reach the goal without them. A person can commit such files.\n${paths}`
   const summary = `${formatPath(first?.path ?? '')} needs the filter ${first?.filter} of .gitattributes${name}, which Ralph does not run`
   return { kind: 'guard', summary, detail }
 }
@@ -280,16 +282,16 @@ function dependencyRemarks(findings: readonly DependencyFinding[]): string[] {
 function removedRemark(files: readonly string[]): string[] {
   if (files.length === 0) return []
   const more = files.length > 1 ? ` and ${files.length - 1} more` : ''
-  return [`what a build left in a submodule was removed before the gates: ${files[0]}${more}`]
+  return [`Ralph removed build output from a submodule before the gates: ${files[0]}${more}`]
 }
 
 function nestedFailure(paths: readonly string[]): Failure {
-  const detail = `No commit can hold what is in a folder named \`.git\`, so nothing may depend on it; it was removed:\n${formatPaths(paths)}`
-  return { kind: 'guard', summary: `a \`.git\` was left in ${paths[0] ?? ''}`, detail }
+  const detail = `No commit can contain a folder named \`.git\`, so no code may depend on it. Ralph removed:\n${formatPaths(paths)}`
+  return { kind: 'guard', summary: `the session left a \`.git\` in ${paths[0] ?? ''}`, detail }
 }
 
 function hiddenFailure(paths: readonly string[]): Failure {
-  const detail = `A rule that was added to .gitignore keeps these out of the commit, but the gates would see them. Take the rule back, or delete them:\n${formatPaths(paths)}`
+  const detail = `A new rule in .gitignore keeps these files out of the commit, but the gates would see them. Remove the rule, or delete the files:\n${formatPaths(paths)}`
   return { kind: 'guard', summary: `a new rule of .gitignore hides ${paths[0] ?? ''}`, detail }
 }
 

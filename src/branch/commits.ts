@@ -132,7 +132,7 @@ export class Commits {
     if (!begins && !stateCommits && !isPlanned) {
       const paths = documents.map(([path]) => quotedPath(path))
       if (paths.length > 0)
-        warnRedacted(`not brought up to date, as commits.prdChanges is false: ${listNames(paths)}`)
+        warnRedacted(`Ralph did not update ${listNames(paths)}, because commits.prdChanges is false`)
       return nothing
     }
     const done = archiveFile(state, redact)

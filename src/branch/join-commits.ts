@@ -63,8 +63,8 @@ async function joinAsTheyAre(
   if (published !== null && !(await git.isAncestor(published, peoplesHead))) {
     if (state.job.takesBranch) return takeBranchAsItIs(tools, state, peoplesHead, people)
     const at = peoplesHead.slice(0, 7)
-    const rewritten = `${state.branch} was rewritten by people (it is at ${at})`
-    return { refused: `${rewritten}: say run to take it as it is` }
+    const rewritten = `someone rewrote the history of ${state.branch} (it is at ${at})`
+    return { refused: `${rewritten}: say run to continue from there` }
   }
   if (await git.isAncestor(peoplesHead, green)) {
     if (state.job.takesBranch && peoplesHead === green)
@@ -100,7 +100,7 @@ async function peoplesPrd(
   const parsed = text === null ? null : parsePrd(text, path, ids)
   if (parsed?.ok === false) {
     const where = parsed.mistakes[0]?.path ?? ''
-    warn(`${path} on ${state.branch} is broken; Ralph continues with its own version: ${where}`)
+    warn(`${path} on ${state.branch} has a mistake at ${where}, so Ralph continues with its own version`)
   }
   if (parsed?.ok !== true) return null
   const edited = await objects.text(`${before}:${path}`)
@@ -123,7 +123,7 @@ async function keepTheirs(
   people: PeopleEdits | null,
   paths: readonly string[],
 ): Promise<JoinResult> {
-  const summary = `people committed what conflicts with it, in ${paths.slice(0, 5).map(displayPath).join(', ')}`
+  const summary = `commits of people conflict with it in ${paths.slice(0, 5).map(displayPath).join(', ')}`
   const failure: Failure = { kind: 'conflict', summary, detail: '' }
   const range = `${state.published ?? state.base.sha}..${state.green}`
   const takenBack: RevertedStory[] = []

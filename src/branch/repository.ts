@@ -363,7 +363,9 @@ async function restoreAndReport(
 ): Promise<void> {
   const moved = existingRefsFirst(await restoreClone(git, snapshot))
   for (const one of moved.slice(0, MAX_NAMED_REFS))
-    warn(`${formatMovedRef(one)} while agents or gates ran. Was it not you? ${undoCommand(one)}`)
+    warn(
+      `${formatMovedRef(one)} while agents or gates ran. If that was not you, undo it: ${undoCommand(one)}`,
+    )
   if (moved.length > MAX_NAMED_REFS)
     warn(`${moved.length - MAX_NAMED_REFS} more refs moved while agents or gates ran`)
 }
@@ -441,7 +443,7 @@ async function keepRepositories(
   const names = others.slice(0, 10).map((path) => quotedPath(redact(path), 160))
   if (others.length > names.length) names.push(`${others.length - names.length} more`)
   warn(
-    `files of earlier steps that are not committed are removed, for the gates see what a commit holds: ${names.join(', ')}. To keep them, name them in .gitignore, or put them elsewhere (RUNNER_TEMP)`,
+    `Ralph removed uncommitted files of earlier steps, so that gates see only committed files: ${names.join(', ')}. To keep such files, name them in .gitignore, or write them to RUNNER_TEMP`,
   )
   return repositories
 }
@@ -454,9 +456,9 @@ async function refuseForeign(tree: WorkTree): Promise<string[]> {
   if (first === undefined) return found
   throw new UserError({
     path: first,
-    found: 'this is the place of a submodule, and git did not check out what is in it.',
+    found: 'these files are in the folder of a submodule, but not from its repository.',
     expected: '',
-    fix: 'run `git submodule absorbgitdirs` (in a workflow: submodules: true of actions/checkout), or move them away',
+    fix: 'run `git submodule absorbgitdirs`, or move the files away. In a workflow, set submodules: true of actions/checkout',
   })
 }
 

@@ -84,8 +84,8 @@ function lostGreenError({ clone, shared }: Git, { green, folder }: State): UserE
   const remove = `git update-ref -d ${ref} && git --git-dir=${shellWord(shared)} update-ref -d ${ref}`
   return new UserError({
     path: clone.workTree,
-    found: `The run's commit ${green} is not in this clone. \`git gc --prune=now\` removes commits that no ref names`,
+    found: `the run's newest commit ${green} is not in this clone. \`git gc --prune=now\` may have removed it.`,
     expected: '',
-    fix: `get the commit back (git fetch from where it was pushed), or continue from the branch: ${remove}. That forgets attempts, hints and raised limits since its last commit`,
+    fix: `fetch the commit from where it was pushed, or continue from the branch: ${remove}. That forgets attempts, hints and raised limits since the branch's last commit`,
   })
 }

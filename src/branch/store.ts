@@ -49,8 +49,8 @@ const REFUSED_BY_RULE = /^!.*\[remote rejected\]/m
 
 const JOB_REFUSED = {
   path: 'input token',
-  expected: 'a token that may push',
-  fix: 'give the job permissions: contents: write (and do not protect refs/ralph/*)',
+  expected: '',
+  fix: 'give the job permissions: contents: write, and do not protect refs/ralph/*',
 }
 
 /** A state that was read, and the ref's commit for the next compare-and-swap. */
@@ -127,7 +127,7 @@ class GitStore implements Store {
     const commit = readRef(this.#git.shared, ref)
     if (commit === null) return null
     const state = await readState((file) => this.#objects.text(`${commit}:${file}`), `${ref}: ${STATE_FILE}`)
-    if (state === null) throw new Error(`${ref} holds no ${STATE_FILE}`)
+    if (state === null) throw new Error(`${ref} has no file ${STATE_FILE}`)
     this.#known = { ref, commit }
     if (remote !== null) await this.#fetchMissing([...stateParents(state), ...baseCommits(state)])
     const noted = remote === null ? await readStateNote(this.#git, this.#objects, ref, commit) : null
@@ -160,7 +160,7 @@ class GitStore implements Store {
     if (found === null || found.state.lease?.nonce !== ours.lease?.nonce) {
       // We must not save on top of another run's state.
       this.#known = known
-      throw new LeaseLost(`the lease on ${ours.folder} is not ours`)
+      throw new LeaseLost(`another job has the lease on ${ours.folder}`)
     }
     const { state } = found
     await this.fetch([state.green, ...baseCommits(state), ...candidateCommits(state)], 'tip')
@@ -197,7 +197,7 @@ class GitStore implements Store {
     const ref = this.#refOf(state)
     const last = this.#expected(ref)
     const now = readRef(this.#git.shared, ref)
-    if (now !== null && now !== last) throw new LeaseLost(`${ref} has moved`)
+    if (now !== null && now !== last) throw new LeaseLost(`another process changed ${ref}`)
     // A program in the clone removed the ref, which the next save restores.
     if (last === null || now === null) return this.save(state)
     await writeStateNote(this.#git, ref, last, this.#renewed(state))
@@ -224,7 +224,7 @@ class GitStore implements Store {
     }
     await this.#revertRef(ref, before)
     if (result.kind === 'unknown-token' && publishRemote !== null) {
-      const reason = `the publish token is no longer known: ${describeRefusal(result.answer, branch)}`
+      const reason = `GitHub no longer accepts the publish token: ${describeRefusal(result.answer, branch)}`
       return { kind: 'expired', reason }
     }
     const now = await remoteRefs(this.#git, remote, [branch, ref])
@@ -357,7 +357,7 @@ class GitStore implements Store {
     // With a remote, the remote's ref counts, and the push will show whether it moved: some program in the clone changed the local one.
     // Without a remote, a moved ref means that another run has taken over. No run ever removes the ref.
     const isMoved = readRef(shared, ref) !== null
-    if ((remote === null && isMoved) || isSecond) throw new LeaseLost(`${ref} has moved`)
+    if ((remote === null && isMoved) || isSecond) throw new LeaseLost(`another process changed ${ref}`)
     await this.#revertRef(ref, last)
     return this.#commitState(unrenewed, true)
   }
@@ -418,7 +418,7 @@ class GitStore implements Store {
     // A job's report shows the rule; on a laptop, the error says what to do about it.
     const isPersonsRule = refusal !== JOB_REFUSED && REFUSED_BY_RULE.test(answer)
     if (!isPersonsRule && !REMOTE_REFUSAL.test(answer) && !UNKNOWN_TOKEN_MESSAGE.test(answer))
-      return new Error(`the state could not be saved: ${describeRefusal(answer, ref)}`)
-    return new UserError({ ...refusal, found: describeRefusal(answer, ref) })
+      return new Error(`Ralph could not save the state: ${describeRefusal(answer, ref)}`)
+    return new UserError({ ...refusal, found: `${describeRefusal(answer, ref)}.` })
   }
 }

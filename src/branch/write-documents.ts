@@ -59,7 +59,7 @@ export async function editDocuments(
     const created = found.length > 0 || edit.createAt === null ? null : edit.editText(null)
     const folder = top.find(([name]) => edit.matches(name))?.[0]
     if (created !== null && folder !== undefined)
-      warn(`${JSON.stringify(folder)} was not brought up to date: it is a folder`)
+      warn(`Ralph did not update ${JSON.stringify(folder)}, because it is a folder`)
     else if (created !== null && edit.createAt !== null) changed.push([edit.createAt, created])
     for (const file of found) {
       const { path } = file
@@ -68,7 +68,7 @@ export async function editDocuments(
         const after = edit.editText(text)
         if (after !== null && after !== text) changed.push([path, after])
       } catch (error) {
-        warn(`${quotedPath(path)} was not brought up to date: ${messageOf(error)}`)
+        warn(`Ralph did not update ${quotedPath(path)}: ${messageOf(error)}`)
       }
     }
   }
@@ -93,7 +93,7 @@ async function editSet(
     return [...texts]
   } catch (error) {
     if (error instanceof DamagedClone) throw error
-    warn(`no document of the plan was brought up to date: ${messageOf(error)}`)
+    warn(`Ralph updated no document of the plan: ${messageOf(error)}`)
     return []
   }
 }
@@ -107,7 +107,7 @@ async function textsOf(
   const all = await filesOf(objects, commit, '', MAX_PATHS)
   const byPath = new Map(all.map((file) => [file.path, file]))
   const wanted = (await among([...byPath.keys()])).flatMap((path) => byPath.get(path) ?? [])
-  if (wanted.length > MAX_TOTAL.files) throw new Error(`they are more than ${MAX_TOTAL.files}`)
+  if (wanted.length > MAX_TOTAL.files) throw new Error(`there are more than ${MAX_TOTAL.files} documents`)
   const read: { path: string; text: string }[] = []
   let left = MAX_TOTAL.bytes
   for (const file of wanted) {
@@ -118,9 +118,9 @@ async function textsOf(
       read.push({ path, text })
     } catch (error) {
       if (error instanceof DamagedClone) throw error
-      warn(`${quotedPath(path)} was not brought up to date: ${messageOf(error)}`)
+      warn(`Ralph did not update ${quotedPath(path)}: ${messageOf(error)}`)
     }
-    if (left < 0) throw new Error(`they are longer than ${MAX_TOTAL.bytes / 1e6} MB`)
+    if (left < 0) throw new Error(`the documents have more than ${MAX_TOTAL.bytes / 1e6} MB`)
   }
   return read
 }

@@ -39,7 +39,7 @@ export async function archive(context: Context): Promise<CommandResult> {
   const paths = isFinished ? await moveFolder(local, state, here) : await moveDone(local, state, here)
   context.print(`archived: ${paths.moved}`)
   context.print(
-    `${paths.what}; commit it: git add -A .ralph && git commit -m "chore: archive ${state.feature}"`,
+    `${paths.what}. Commit this: git add -A .ralph && git commit -m "chore: archive ${state.feature}"`,
   )
   return resultOfState(state, { archived: [paths.moved] })
 }
@@ -56,13 +56,13 @@ async function readPrdInCheckout({ workspace }: LocalRun, state: State): Promise
 
 function notInFolder(state: State): UserError {
   const found = `${prdPathOf(state)} is not in a folder of .ralph.`
-  const fix = `run it (its first commit moves it to ${state.folder}), or move it there yourself`
+  const fix = `move it to ${state.folder}/prd.json, or type ralph run ${state.feature}: the first commit of the run moves it there`
   return new UserError({ path: 'feature', found, expected: '', fix })
 }
 
 function notMerged({ feature, branch }: State): UserError {
-  const found = `${feature} is finished on ${branch}, and this checkout does not have it yet.`
-  const fix = `merge it, then ralph archive ${feature}; if .ralph/archive has it already, there is nothing to do`
+  const found = `${feature} is finished, but ${branch} is not merged into this checkout.`
+  const fix = `merge ${branch}, then type ralph archive ${feature}. If ${feature} is in .ralph/archive already, there is nothing to do`
   return new UserError({ path: 'feature', found, expected: '', fix })
 }
 
@@ -73,14 +73,15 @@ function notMerged({ feature, branch }: State): UserError {
 async function refuseUncommitted({ workspace, base }: LocalRun, state: State): Promise<void> {
   const { clone, repository } = workspace
   if (state.published !== null && clone.branch === state.branch) {
-    const fix = `merge it, git switch ${base.defaultBranch ?? state.base.branch}, then ralph archive ${state.feature}`
-    const found = `${state.branch} is checked out, and a run is archived on the branch that it was merged to.`
+    const target = base.defaultBranch ?? state.base.branch
+    const fix = `merge ${state.branch}, then type git switch ${target} and ralph archive ${state.feature}`
+    const found = `${state.branch} is checked out. A feature is archived on the branch that it was merged into.`
     throw new UserError({ path: 'HEAD', found, expected: '', fix })
   }
   const dirt = await repository.uncommitted(clone.head ?? base.sha)
   const uncommitted = dirt.find(({ path }) => path.startsWith(`${state.folder}/`))
   if (uncommitted === undefined) return
-  const found = 'it is not committed, and only committed files are archived.'
+  const found = 'this file has uncommitted changes, and Ralph archives only what is committed.'
   const fix = `git add -A ${state.folder} && git commit -m "docs: stories", then ralph archive ${state.feature}`
   throw new UserError({ path: uncommitted.path, found, expected: '', fix })
 }
@@ -95,19 +96,19 @@ async function moveFolder({ workspace }: LocalRun, { folder }: State, prd: Prd):
   if (page !== null) await replaceFile(join(workTree, folder, 'learnings.md'), page)
   await mkdir(dirname(join(workTree, to)), { recursive: true })
   await rename(join(workTree, folder), join(workTree, to))
-  return { moved: to, what: `${folder} is in the archive` }
+  return { moved: to, what: `${folder} is now in ${ARCHIVE}` }
 }
 
-async function moveDone({ workspace }: LocalRun, { folder }: State, before: Prd): Promise<Moved> {
+async function moveDone({ workspace }: LocalRun, { feature, folder }: State, before: Prd): Promise<Moved> {
   const { clone } = workspace
   const { prd, done } = withoutDone(before)
   if (done.length === 0) {
-    const found = 'no story has passed or was skipped.'
+    const found = 'no story has passed or been skipped, so there is nothing to archive.'
     throw new UserError({
       path: `${folder}/prd.json`,
       found,
       expected: '',
-      fix: 'run it first',
+      fix: `work on the stories first: ralph run ${feature}`,
     })
   }
   const taken = (await readdir(join(clone.workTree, folder))).map((name) => name.replace(/\.json$/, ''))
@@ -118,6 +119,6 @@ async function moveDone({ workspace }: LocalRun, { folder }: State, before: Prd)
   })
   return {
     moved: to,
-    what: `${pluralize(done.length, 'story', 'stories')} that ${done.length === 1 ? 'is' : 'are'} done left prd.json`,
+    what: `Moved ${pluralize(done.length, 'finished story', 'finished stories')} out of prd.json`,
   }
 }

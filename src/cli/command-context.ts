@@ -111,14 +111,15 @@ export function printLines(stream: { write(text: string): unknown }, text: strin
 export function refuseFromInside({ env, command }: Context): void {
   if (env[MARK_NAME] === undefined) return
   const found = 'an agent or a gate ran this command. Only people may run it.'
-  throw new UserError({ path: `ralph ${command}`, found, expected: '', fix: 'leave it to people' })
+  const fix = 'ask a person to run it. If a gate contains this command, remove it there'
+  throw new UserError({ path: `ralph ${command}`, found, expected: '', fix })
 }
 
 /** Throws UserError if the word after the command and `--feature` name two features. */
 export function refuseTwoFeatures({ command, flags }: Context, word: string | undefined): void {
   const { feature: flag } = flags
   if (word === undefined || typeof flag !== 'string' || flag === word) return
-  const found = `this names two features: ${word}, and --feature ${flag}.`
+  const found = `two features are named: ${word} and --feature ${flag}.`
   const fix = `name it once: ralph ${command} ${word}, or ralph ${command} ${flag}`
   throw new UserError({ path: `ralph ${command}`, found, expected: '', fix })
 }

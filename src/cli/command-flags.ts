@@ -134,7 +134,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ],
       ['--notify', 'only set up notifications, in ~/.ralph.env (mode 600)'],
       ['--diff', 'show the contents of the files before writing them'],
-      ['--pin <commit>', 'commit of the action (default: that of v1, looked up)'],
+      ['--pin <commit>', 'commit of the action (default: the commit of v1, which Ralph looks up)'],
     ],
     exits: [[0, 'written, or nothing to do'], NOT_WRITTEN, INTERRUPTED],
   },
@@ -177,12 +177,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   drill: {
     takes: 'nothing',
     settings: isForDrill,
-    options: [
-      [
-        '--minutes <number>',
-        'time limit (default: 10); mistakes that have not been planted by then are left out',
-      ],
-    ],
+    options: [['--minutes <number>', 'time limit (default: 10); later kinds of wrong work are not tried']],
     exits: [[0, 'shown, whatever the result'], BAD_INPUT, [130, 'interrupted']],
   },
   doctor: {
@@ -205,7 +200,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     ],
     exits: [
       [0, 'every service accepted it'],
-      [1, 'a service did not'],
+      [1, 'a service did not accept it'],
       [64, 'bad input, or no service is set up'],
     ],
   },
@@ -250,7 +245,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     options: [['--attestation <file>', 'only compare this attestation of a run with the checked-out commit']],
     exits: [
       [0, 'verified, or the attestation is for this commit'],
-      [1, 'not verified, or it is for another commit'],
+      [1, 'not verified, or the attestation does not match'],
       BAD_INPUT,
       [130, 'interrupted'],
     ],

@@ -10,6 +10,7 @@ import type { State } from '../engine/model/state.ts'
 import { type AttemptStep, STEPS, type Step } from '../engine/model/step.ts'
 import type { Git } from '../git/git.ts'
 import { renameIntoPlace } from '../git/own-directory.ts'
+import { pluralize } from '../report/figures.ts'
 import { clearPathTo, readRegularFileSync, removeSync } from '../system/files.ts'
 import { fsPath } from '../system/path-text.ts'
 
@@ -68,8 +69,11 @@ export async function discardChanges(
   const paths = (await repository.uncommitted(commit)).map(({ path }) => path)
   const howToRestore = paths.length === 0 ? null : await saveChanges(workspace, commit, paths)
   if (howToRestore !== null) {
-    const what = `${paths.length} changes were left by what looked at ${commit.slice(0, 7)} when the run was killed`
-    warn(`${what}, and are taken away. Were they yours? ${howToRestore}`)
+    const count = pluralize(paths.length, 'change')
+    const what = `the killed run left ${count} in the work tree while it checked ${commit.slice(0, 7)}`
+    warn(
+      `${what}. Ralph removed ${paths.length === 1 ? 'it' : 'them'}. To get your own work back: ${howToRestore}`,
+    )
   }
   if (howToRestore !== null || commit !== goesOnFrom) await repository.checkOut(goesOnFrom, null)
   removeSync(noteFile(git))
@@ -94,7 +98,7 @@ async function saveChanges(
       () => {},
     )
   }
-  return moved === 0 ? null : `They are in ${folder}`
+  return moved === 0 ? null : `look in ${folder}`
 }
 
 function noteFile({ own }: Git): string {

@@ -84,7 +84,7 @@ export function zshScript(commands: readonly CompletedCommand[]): string {
     return `    ${names.join('|')})\n      _arguments ${specs.join(' \\\n        ')} ;;`
   })
   return `#compdef ralph
-# zsh completion of ralph: a file _ralph in a folder of $fpath, or source <(ralph completion zsh) behind compinit in ~/.zshrc
+# zsh completion of ralph: a file _ralph in a folder of $fpath, or source <(ralph completion zsh) after compinit in ~/.zshrc
 _ralph_features() {
   setopt localoptions extendedglob
   local -a features

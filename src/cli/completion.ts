@@ -68,10 +68,10 @@ function optionsOf(name: Exclude<CommandName, 'help'>): CompletedOption[] {
     })
   return [
     ...commandOptions,
-    completedOption('--json', 'exactly one line of JSON on stdout'),
-    completedOption('--directory <path>', 'work there'),
+    completedOption('--json', 'print exactly one line of JSON on stdout'),
+    completedOption('--directory <path>', 'work in this folder'),
     ...settingOptions,
-    completedOption('--help', 'what the command takes'),
+    completedOption('--help', 'show the options and an example'),
   ]
 }
 

@@ -42,7 +42,7 @@ export async function doctor(context: Context): Promise<CommandResult> {
   const { settings, notes } = read
   const stop = new AbortController()
   const onSignal = (signal: string) =>
-    printLines(process.stderr, `${signal}: stopping; press Ctrl+C again to leave at once`)
+    printLines(process.stderr, `${signal}: stopping. Press Ctrl+C again to quit at once`)
   const release = onSignals(stop, onSignal)
   const checkout = await openCheckout(context, settings)
   try {

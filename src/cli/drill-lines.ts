@@ -16,29 +16,27 @@ const PARTS: readonly Part[] = [
     result: 'none',
     color: 'dim',
     heading: ({ length }) =>
-      `${length} could not be planted here and ${length === 1 ? 'does' : 'do'} not count:`,
+      `${length} could not be planted here, so ${length === 1 ? 'it does' : 'they do'} not count:`,
   },
   {
     result: 'stopped',
     color: 'green',
-    heading: ({ length }) => `${length} ${length === 1 ? 'is' : 'are'} stopped:`,
+    heading: ({ length }) => `Your gates and settings stop ${length}:`,
   },
   {
     result: 'asked',
     color: 'yellow',
-    heading: ({ length }) =>
-      `${length} ${length === 1 ? 'goes' : 'go'} to a judge session, which can be too lenient:`,
+    heading: ({ length }) => `A judge, who can be too lenient, would decide about ${length}:`,
   },
   {
     result: 'reported',
     color: 'yellow',
-    heading: ({ length }) => `${length} ${length === 1 ? 'passes' : 'pass'}, and the report says so:`,
+    heading: ({ length }) => `${length} ${length === 1 ? 'passes' : 'pass'}, but the report has a finding:`,
   },
   {
     result: 'passed',
     color: 'red',
-    heading: ({ length }) =>
-      `${length === 1 ? 'This one passes' : `These ${length} pass`}, and nothing says so:`,
+    heading: ({ length }) => `${length} ${length === 1 ? 'passes' : 'pass'} without a finding:`,
   },
 ]
 
@@ -46,8 +44,9 @@ export function drillLines({ rows, remedies, isCut }: DrillResult, look: Look): 
   const of = (result: DrillRow['result']) => rows.filter((row) => row.result === result)
   const made = rows.length - of('none').length
   const asked = of('asked').length
-  const judged = asked === 0 ? '' : ` A judge is asked about ${asked}.`
-  const head = `Your gates and settings stop ${of('stopped').length} of ${made}.${judged}`
+  const judged = asked === 0 ? '' : ` A judge would decide about ${asked}.`
+  const kinds = made === 1 ? 'kind' : 'kinds'
+  const head = `Your gates and settings stop ${of('stopped').length} of ${made} ${kinds} of wrong work.${judged}`
   const parts = PARTS.flatMap(({ result, heading, color }) => {
     const some = of(result)
     if (some.length === 0) return []
@@ -55,7 +54,7 @@ export function drillLines({ rows, remedies, isCut }: DrillResult, look: Look): 
   })
   const lines = remedies.flatMap(({ line, stops }) => [
     '',
-    `This setting would stop ${stops.length === 1 ? 'one' : stops.length} more:`,
+    `This line of ralph.config.yml would stop ${stops.length} more:`,
     `  ${line}`,
   ])
   const end = isCut ? ['', 'The drill was interrupted.'] : []

@@ -24,14 +24,14 @@ export async function drill(context: Context): Promise<CommandResult> {
   if (!isRepository)
     throw new UserError({
       path: top,
-      found: 'This folder is not in a git repository.',
+      found: 'this folder is not in a git repository.',
       expected: '',
-      fix: 'change to your project, or name it with -C',
+      fix: "go to your project's folder, or name it with -C",
     })
   const minutes = minutesOf(context)
   const stop = new AbortController()
   const release = onSignals(stop, (signal) =>
-    printLines(process.stderr, `${signal}: ending the drill; press Ctrl+C again to leave at once`),
+    printLines(process.stderr, `${signal}: ending the drill. Press Ctrl+C again to quit at once`),
   )
   const say = (text: string) => printLines(process.stderr, text)
   try {
@@ -66,7 +66,7 @@ function minutesOf({ flags }: Context): number {
     path: '--minutes',
     found: String(minutes),
     expected: 'a number of minutes, such as 5',
-    fix: `leave it out for ${DEFAULT_MINUTES}`,
+    fix: `name a number, or leave --minutes out for the default of ${DEFAULT_MINUTES}`,
   })
 }
 

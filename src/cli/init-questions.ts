@@ -79,7 +79,9 @@ async function askAgent({ ask, proposed, answered, here }: Questions): Promise<W
   const agent = isKnown ? standard : await ask.choose('Which agent?', choices, standard)
   if (agent !== 'custom' || 'agentCommand' in answered) return 'agent' in answered ? {} : { agent }
   const fault = (text: string) => (text === '' ? 'a command is needed' : undefined)
-  const agentCommand = await ask.text('Its command line; it gets the prompt on standard input', { fault })
+  const agentCommand = await ask.text('Which command starts it? It gets the prompt on standard input', {
+    fault,
+  })
   return { agent, agentCommand }
 }
 
@@ -142,8 +144,8 @@ async function askIsolation({ ask, proposed, answered }: Questions): Promise<Wri
   if ('isolation' in answered) return {}
   const choices = [
     choice('other-user', 'an unprivileged user; needs sudo, which hosted runners have'),
-    choice('separate-job', 'jobs without a token that writes; the strongest'),
-    choice('same-user', 'the agent can take the tokens of the job'),
+    choice('separate-job', 'a separate job without a write token; the strictest'),
+    choice('same-user', "no isolation: the agent can read the job's tokens"),
   ]
   const question = 'How strictly should CI isolate the agent?'
   return { isolation: await ask.choose(question, choices, String(proposed.isolation ?? 'other-user')) }
@@ -159,7 +161,7 @@ async function askAuth(
   if ('auth' in answered || vendor?.keyless === undefined || level !== 'other-user') return {}
   const choices = [
     choice('key', 'a secret of the repository'),
-    choice('oidc', "a key that lives for minutes, from the job's identity; nothing is stored"),
+    choice('oidc', "a short-lived key for the job's identity; nothing is stored"),
   ]
   const auth = await ask.choose(
     'In CI, how does Ralph log in to the model?',
@@ -252,7 +254,7 @@ async function askScope(ask: TerminalPrompts, prd: Prd): Promise<Scope | null> {
   if (hasManyStories(prd)) return askPart(ask, parts, open)
   const whole = { value: 'all' as const, label: `all of them (${open.length})` }
   const some = { value: 'stories' as const, label: 'some of them, by name' }
-  const one = { value: 'epic' as const, label: `those of an epic (there are ${epics.length})` }
+  const one = { value: 'epic' as const, label: `one epic (there are ${epics.length})` }
   const part = await ask.choose(
     'Which of the stories?',
     epics.length > 1 ? [whole, one, some] : [whole, some],

@@ -161,7 +161,7 @@ export function closingLines(done: Done, look: Look): string[] {
   ]
 }
 
-const NOTHING_WRITTEN = 'Nothing was written: every file is there.'
+const NOTHING_WRITTEN = 'Nothing was written: every file is already there.'
 
 function isUnpinned({ text, before, kind }: FileChange): boolean {
   return (kind === 'there' ? (before ?? text) : text).includes(UNPINNED)
@@ -185,7 +185,8 @@ function leftOutLines(leftOut: readonly Trial[], look: Look): string[] {
     ...wrapToWidth(terminalText(`${name}: ${ended}${line && `: ${line}`}`, 400), look, 2),
     `    ${terminalText(toYaml({ [name]: run }), 400)}`,
   ])
-  const head = 'Left out because they fail here. When they pass, add these lines under gates: in both files:'
+  const head =
+    'These gates fail here, so they are left out. When they pass, add these lines under gates: in ralph.config.yml and the workflow:'
   return [paint(head, ['yellow'], look), ...lines.map((line) => `  ${line}`)]
 }
 
@@ -225,7 +226,7 @@ function onceLines(
     ...(inputs.examples === 'sealed'
       ? [
           [
-            'The key of sealed examples. Give the step of the workflow examples-key: $' +
+            "The key of sealed examples. Add this input to Ralph's step in the workflow: examples-key: $" +
               '{{ secrets.RALPH_EXAMPLES_KEY }}.',
             'openssl rand -hex 32 | gh secret set RALPH_EXAMPLES_KEY',
           ] as [string, string],
@@ -267,9 +268,9 @@ const ENVIRONMENT = `${REPOSITORY}/environments/ralph`
 const RESUME_PRICE = `note: ${RESUME} runs every hour to restart lost jobs. GitHub bills each run as a minute: about 720 minutes a month in a private repository, none in a public one. To save minutes, let it run less often, or delete the file and comment \`/ralph run\` yourself.`
 
 const UNGATED =
-  'gates: none: no command checks anything. Write one into both files as soon as there is a test'
+  '`gates: none` means that no command checks the work. As soon as there is a test, add a gate to ralph.config.yml and the workflow'
 const UNTESTED =
-  'no gate runs tests, so work that passes may still be broken. Add one to both files (gates: test: COMMAND)'
+  'no gate runs tests, so work that passes may still be broken. Add a gate to ralph.config.yml and the workflow (gates: test: COMMAND)'
 /** Names of gates that show nothing of what the code does. */
 const STATIC = /(?:^|-)(?:typecheck|lint|format|vet|build)$/
 const UNKNOWN_COMMIT =
@@ -303,8 +304,8 @@ function findMissing({ changes, answers, tried, ignored, note, otherHost, keys: 
   return [
     [
       product !== undefined && product.code > 0 && product.product === 0 && !('product' in answers.inputs),
-      'the product: no file with code counts as it',
-      'no file with code counts as the product, so Ralph cannot tell whether a story weakens its own checks. Set `product: [FOLDER/**]` in ralph.config.yml',
+      'the setting `product`: Ralph found none of your code (see the warning above)',
+      'Ralph found no code that you ship, so it cannot tell whether a story weakens its own checks. Name the files with `product: [FOLDER/**]` in ralph.config.yml',
     ],
     [gates === 'none', 'a gate: no command checks what the agent does', UNGATED],
     [isUntested(gates), 'a gate that runs tests', UNTESTED],
@@ -382,7 +383,7 @@ function missingOwn({ first, chosen }: StandIn): Missing {
       200,
     ),
     terminalText(
-      `\`${first.run}\` is red here (${why}), so gate ${first.name} runs \`${chosen.run}\`${count} instead. Check that this is enough, or fix the first and write it into the gate`,
+      `\`${first.run}\` fails here (${why}), so gate ${first.name} runs \`${chosen.run}\`${count} instead. If that is not enough, fix \`${first.run}\` and put it into the gate`,
       600,
     ),
   ]

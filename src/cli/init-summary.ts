@@ -48,7 +48,7 @@ export function summaryLines({ written, answers, tried, missing, next }: Summary
 }
 
 function writtenText(written: readonly string[]): string {
-  return written.length === 0 ? 'nothing: every file is there already' : pluralize(written.length, 'file')
+  return written.length === 0 ? 'nothing: every file is already there' : pluralize(written.length, 'file')
 }
 
 /** Which gates are green, which could not be judged and why, and which are left out and why. */
@@ -65,7 +65,7 @@ function gateRows(
     .map((name) => {
       const tests = last.get(name)?.tests
       const red = redTests.find((one) => one.name === name)
-      const without = red?.isLeftOut === true ? `, without ${red.tests.length} that fail` : ''
+      const without = red?.isLeftOut === true ? `; ${red.tests.length} failing left out` : ''
       return tests == null ? name : `${name} (${pluralize(tests.passed + tests.failed, 'test')}${without})`
     })
   const mayFail = redTests.filter(({ isLeftOut }) => !isLeftOut)

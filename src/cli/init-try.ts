@@ -181,7 +181,8 @@ async function prepareEach(
   const warnings = failed.map(({ run, gates: names }) => {
     const trial = trials.find((one) => one.run === run)
     const line = trial?.line === undefined || trial.line === '' ? '' : `: ${trial.line}`
-    return `${run} failed (${trial?.ended}${line}), so ${names.join(', ')} are left out`
+    const gates = `${names.length === 1 ? 'gate' : 'gates'} ${names.join(', ')}`
+    return `${run} failed (${trial?.ended}${line}), so Ralph left out ${gates}`
   })
   return { found: { ...found, project: { ...project, prepare, gates } }, trials, warnings }
 }
@@ -295,9 +296,7 @@ function sortTrials(found: FoundFacts, results: readonly TriedGate[]): Omit<Tria
     if (chosen.run !== first.run && chosen.state === 'green') standIns.push({ first, chosen })
     if (chosen.state !== 'green') warnings.push(undecided(chosen))
     else if (needed === null && tried.some((one) => one.state === 'red' && one.run === chosen.run))
-      warnings.push(
-        `${name} was red at first, and green when it was tried again: its result may be unreliable`,
-      )
+      warnings.push(`gate ${name} failed, then passed on a second try, so its result may be unreliable`)
   }
   const mayFail = redTests.flatMap(({ tests, isLeftOut: isOut }) => (isOut ? [] : tests))
   const kept = withNeeds(withGates(found, gates), needs)
@@ -369,13 +368,13 @@ function withGates(found: FoundFacts, gates: ReadonlyMap<string, string>): Found
 }
 
 const notPrepared = ({ ended, line, state }: Trial) =>
-  `prepare ${ended}${state === 'missing' ? '' : ' here'}, so no gate was tried; \`ralph doctor\` shows more${line === '' ? '' : `: ${line}`}`
+  `prepare ${ended}${state === 'missing' ? '' : ' here'}${line === '' ? '' : ` (${line})`}, so no gate was tried; \`ralph doctor\` shows more`
 
 const leftUnprepared = ({ run, ended, line }: Trial) =>
   `\`${run}\` failed here (${ended}${line === '' ? '' : `: ${line}`}), so there is no \`prepare\`, and the gates that need it are left out`
 
 const undecided = ({ name, ended, line }: Trial) =>
-  `${name} could not be judged here (${ended}${line === '' ? '' : `: ${line}`}), and is written as it is`
+  `Ralph could not try gate ${name} here (${ended}${line === '' ? '' : `: ${line}`}), and wrote it unchanged`
 
 const COLOURS = { green: 'green', red: 'red', missing: 'yellow', unknown: 'yellow' } as const
 

@@ -223,8 +223,8 @@ async function tryGates(
   const isDone = !needsAnswers(draftFiles(project, fromFlags).changes)
   if (context.flags.try === false || isDone || 'gates' in answered || gates.length === 0)
     return untried(found)
-  const own = "this runs the project's own code on this machine"
-  if (ask === null) context.print(`\nTrying each command once, in a copy; ${own} (--no-try leaves it out):`)
+  const own = "This runs the project's own code on this machine"
+  if (ask === null) context.print(`\nTrying each command once, in a copy. ${own} (--no-try skips this):`)
   else if (!(await ask.yes(`Try these commands once, in a copy? ${own}`, true))) return untried(found)
   const prepare = 'prepare' in answered ? String(answered.prepare ?? '') || null : found.project.prepare
   return tryProposals(context, place, found, prepare)

@@ -1,4 +1,5 @@
 // A feature on this machine: the checkout, and its state as a run would find it.
+
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { freshState } from '../app/claim-feature.ts'
@@ -11,6 +12,7 @@ import { recordBranchContext } from '../engine/planning/plan-events.ts'
 import { isWaitingPlan } from '../engine/planning/proposed-plan.ts'
 import type { Remote } from '../git/git.ts'
 import { openClone } from '../git/open-clone.ts'
+import { pluralize } from '../report/figures.ts'
 import type { Settings } from '../settings/read-settings.ts'
 import { orUserError, UserError } from '../system/errors.ts'
 import { readRegularFile } from '../system/files.ts'
@@ -71,9 +73,7 @@ export async function openLocal(
       if (lease.host !== hostname()) return
       const ended = await endOrphansOfRun(lease.mark)
       if (ended === 0) return
-      const count =
-        ended === 1 ? '1 process of the run before was' : `${ended} processes of the run before were`
-      warner.warn(`${count} still there: ended`)
+      warner.warn(`ended ${pluralize(ended, 'process', 'processes')} that the previous run had left running`)
     },
     /**
      * The state as the next run will find it, with the commands that wait for it. Does not claim the feature. The state is made from

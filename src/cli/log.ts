@@ -23,7 +23,7 @@ export async function log(context: Context): Promise<CommandResult> {
   const state = await local.look()
   const [word, ...others] = storyWords(context, state)
   if (word !== undefined && others.length > 0) {
-    const found = `ralph log shows one story, and this names several: ${[word, ...others].join(' ')}.`
+    const found = `ralph log shows one story, but several are named: ${[word, ...others].join(' ')}.`
     throw new UserError({ path: 'ralph log', found, expected: '', fix: `ralph log ${word}` })
   }
   const number = flags.attempt === undefined ? null : numberIn(flags.attempt, word)
@@ -42,7 +42,9 @@ export async function log(context: Context): Promise<CommandResult> {
   if (selected.length === 0) {
     const story = state.prd.userStories.find(({ id }) => id.toLowerCase() === word?.toLowerCase())
     const isNew = story !== undefined && (state.records[story.id]?.attempts ?? 0) === 0
-    const why = isNew ? 'it was not worked on yet' : 'in CI a run keeps its transcripts as an artifact'
+    const why = isNew
+      ? 'no session has worked on it yet'
+      : 'a run in CI stores its logs as an artifact of the job'
     print(`there is no log of ${word ?? state.feature} on this machine: ${why}`)
     return resultOfState(state, { logs: [] }, 1)
   }
@@ -190,7 +192,7 @@ function selectLogs(logs: readonly Log[], { prd }: State, word: string, parsed: 
   if (named.length === 0 && !KINDS.includes(word)) {
     throw new UserError({
       path: 'ralph log',
-      found: `there is no story ${word}, and it is not one of verify, plan and baseline.`,
+      found: `there is no story ${word}. Other logs are verify, plan and baseline.`,
       expected: '',
       fix: `use one of: ${ids.slice(0, 20).join(', ')}; ralph log lists all`,
     })

@@ -38,8 +38,9 @@ export async function openRemote(
   if (found === null) {
     if (!isRequired) return null
     const fix =
-      'run it in a clone of the repository (GITHUB_SERVER_URL and GITHUB_API_URL name another server)'
-    const found = `${remote === undefined ? 'this clone has no remote origin' : `origin is ${remote}`}, and runs in CI are at ${server}.`
+      'run it in a clone of the repository. For another server, set GITHUB_SERVER_URL and GITHUB_API_URL'
+    const origin = remote === undefined ? 'this clone has no remote origin' : `origin is ${remote}`
+    const found = `${origin}, but Ralph looks for runs in CI at ${server}.`
     throw new UserError({ path: '--remote', found, expected: '', fix })
   }
   const token = await tokenFor(server, env)
@@ -150,8 +151,8 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Rem
       }))
     },
     note() {
-      const interval = `asked every ${Math.round(waitMs() / 1000)} s`
-      const seen = polledAt === 0 ? '' : `, seen ${new Date(polledAt).toISOString().slice(11, 19)} UTC`
+      const interval = `checked every ${Math.round(waitMs() / 1000)} s`
+      const seen = polledAt === 0 ? '' : `, last at ${new Date(polledAt).toISOString().slice(11, 19)} UTC`
       const hidden = hiddenCount === 0 ? '' : `; ${pluralize(hiddenCount, 'older feature')} not shown`
       const error = lastError === '' ? '' : `: ${lastError}`
       return `${repositoryUrl(place)}, ${interval}${seen}${hidden}${error}`
@@ -174,9 +175,9 @@ function mistakeOf(error: unknown, place: RepositoryAddress): unknown {
   const found = `GitHub answers ${status}: ${githubMessage(error)}`
   if (![401, 403, 404].includes(status)) {
     const path = repositoryUrl(place)
-    return new UserError({ path, found, expected: '', fix: 'try again in a while' })
+    return new UserError({ path, found, expected: '', fix: 'try again later' })
   }
-  const fix = '`gh auth refresh`, or set GH_TOKEN to one with contents: read'
+  const fix = 'run `gh auth refresh`, or set GH_TOKEN to a token with contents: read'
   const message = `this token cannot read the contents of ${place.owner}/${place.repo}: ${found}`
   return new UserError({ path: 'GH_TOKEN', found: message, expected: '', fix })
 }

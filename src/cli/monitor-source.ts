@@ -177,6 +177,6 @@ function noFeature(): UserError {
     path: 'feature',
     found: 'this clone has no prd.json and no run.',
     expected: '',
-    fix: 'make one with `ralph plan`; of runs in CI: GH_TOKEN=$(gh auth token) ralph monitor --remote',
+    fix: 'plan a feature with `ralph plan`. To watch runs in CI: GH_TOKEN=$(gh auth token) ralph monitor --remote',
   })
 }

@@ -92,7 +92,7 @@ export async function initNotify(context: Context): Promise<CommandResult> {
       path: '--notify',
       found: ask === null ? 'there is no terminal to ask on.' : 'there is no home folder to write to.',
       expected: '',
-      fix: `write the lines yourself, such as RALPH_SLACK_WEBHOOK_URL=https://..., into ${OWN_FILE}, and chmod 600 ${OWN_FILE}; in CI, notify: with secrets in the workflow`,
+      fix: `write lines such as RALPH_SLACK_WEBHOOK_URL=https://... into ${OWN_FILE}, then chmod 600 ${OWN_FILE}. In CI, use the input notify of the workflow, with secrets`,
     })
   const before = await ownFile(env)
   const kinds = await ask.several(

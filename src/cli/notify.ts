@@ -63,6 +63,6 @@ function selectReceivers(
     path: isNamed ? `notify: ${named}` : 'notify',
     found: 'no service for notifications is set up.',
     expected: '',
-    fix: 'ralph init --notify asks for one; or write notify: into ralph.config.yml',
+    fix: 'set one up with ralph init --notify, or write notify: into ralph.config.yml',
   })
 }

@@ -27,7 +27,7 @@ const OPTIONS: Readonly<Record<string, Option>> = {
       return name === undefined ? null : ['--pipeline', name]
     },
     line: (value) =>
-      `ralph run --pipeline ${shellWord(basename(value).replace(/\.json$/, '') || 'NAME')} (a file .ralph/configs/NAME.json; the settings of Ralph itself: --config-file)`,
+      `ralph run --pipeline ${shellWord(basename(value).replace(/\.json$/, '') || 'NAME')} for a pipeline in .ralph/configs/NAME.json, or --config-file FILE for settings of Ralph`,
   },
   '--calls': {
     takesValue: true,
@@ -109,6 +109,10 @@ function documentIn(words: readonly string[], isFile: (path: string) => boolean)
 }
 
 function mistakeOf(found: string, line: string): Mistake {
-  const expected = 'a command line of this Ralph; this one is of another'
-  return { path: 'command line', found, expected, fix: line }
+  return {
+    path: 'command line',
+    found: `${found} belongs to another tool called Ralph.`,
+    expected: '',
+    fix: line,
+  }
 }

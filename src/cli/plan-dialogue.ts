@@ -98,7 +98,7 @@ export async function readExistingPlan(
 ): Promise<ExistingPlan> {
   const fault = nameFault(name)
   if (fault !== null) {
-    const fix = 'name it in a word, such as ralph plan auth'
+    const fix = 'choose a short name, such as ralph plan auth'
     throw new UserError({ path: 'feature', found: name, expected: `a feature's name with ${fault}`, fix })
   }
   const found = await readdir(join(workTree, '.ralph')).catch(() => [])
@@ -136,7 +136,7 @@ async function refuseOnOtherBranch(name: string, folderHere: string, local: Loca
   const isMissing = (await store.head(branch)) === null
   const found = isMissing
     ? `the branch of ${name}, ${branch}, is gone.`
-    : `the run of ${name} is on ${branch}.`
+    : `${name} already has a run, on the branch ${branch}.`
   const fix = isMissing
     ? 'choose another name'
     : `git switch ${branch}, then plan again; or choose another name`

@@ -162,7 +162,7 @@ export function parsePage(text: string, before: Prd, path = 'prd.md'): Prd {
   const { project, description, userStories } = result.documents.prd
   if (userStories.length === 0) {
     const fix = 'write a heading such as "### US-001: Sign in", and a list of criteria below it'
-    throw new UserError({ path, found: 'there is no story in it.', expected: '', fix })
+    throw new UserError({ path, found: 'this file has no story.', expected: '', fix })
   }
   const byId = new Map(before.userStories.map((story) => [story.id, story]))
   let priority = 1

@@ -151,7 +151,7 @@ function contextWith({ draft, existing, say }: PlanDialogue, ofSession: string):
   if (existing.context === null || joined === null || joined === existing.context)
     return existing.context ?? joined
   const shown = ofSession === '' ? [] : ['The session proposed for it:', ...ofSession.trim().split('\n')]
-  say([`${existing.folder}/context.md stays as it is. Remove it if Ralph should write it again.`, ...shown])
+  say([`${existing.folder}/context.md stays as it is. To let Ralph write it again, delete it.`, ...shown])
   return existing.context
 }
 
@@ -172,8 +172,8 @@ async function proposeUntilDone(dialogue: PlanDialogue): Promise<Proposed> {
     } catch (error) {
       if (ask === null || !(error instanceof UserError)) throw error
       say(['', error.message, ''])
-      const more = await ask.text('What else is wanted?', {
-        hint: 'a session tries again; press Enter to leave it',
+      const more = await ask.text('What should the session know?', {
+        hint: 'it tries again with your answer; press Enter to stop here',
       })
       if (more === '') throw error
       brief = `${brief}\n\n${more}`
@@ -226,7 +226,9 @@ async function proseOf(
   const old = (documents?.prose.length ?? 0) - unplanned.length
   if (old > 0)
     say([
-      `${pluralize(old, 'document')} of prose planned from before and unchanged: no session reads it again.`,
+      old === 1
+        ? '1 prose document is unchanged since the last plan, so no session reads it again.'
+        : `${old} prose documents are unchanged since the last plan, so no session reads them again.`,
     ])
   if (unplanned.length === 0 || documents?.prd.userStories.length === 0) return unplanned
   const question = `Should a session also plan stories from the text of ${pluralize(unplanned.length, 'document')}?`
@@ -239,7 +241,7 @@ async function sentenceOf({ ask }: PlanPlace): Promise<string> {
   if (ask !== null) return askSentence(ask)
   const found = 'there is nothing to plan from: no document, no sentence, and no terminal to ask on.'
   const fix =
-    'name documents (--from docs), or say what it is: ralph plan auth -- people can sign in with a passkey'
+    'name documents (--from docs), or say what you want: ralph plan auth -- people can sign in with a passkey'
   throw new UserError({ path: 'ralph plan', found, expected: '', fix })
 }
 
@@ -251,7 +253,7 @@ function nothingToPlan({ taken }: Documents): UserError {
     path: 'ralph plan',
     found: `there is no story in ${listed.join(', ')}${more}.`,
     expected: '',
-    fix: 'name other documents (--from FILE), say what one of these is (--as stories FILE), or what you want: ralph plan auth -- people can sign in',
+    fix: 'name other documents (--from FILE), say which file has stories (--as stories FILE), or say what you want: ralph plan auth -- people can sign in',
   })
 }
 

@@ -198,7 +198,7 @@ async function editByHand(
       say([error.message])
     }
     if (await ask.yes(`Open ${name} again? Your edit is in it.`, true)) continue
-    say([`Your edit stays in ${file}; the plan is as it was before it.`])
+    say([`The plan is unchanged. Your edit is in ${file}.`])
     return draft
   }
 }
@@ -218,7 +218,7 @@ async function openEditor(file: string, env: Readonly<Record<string, string>>): 
   const [code] = await once(child, 'close').catch((error: unknown) => [messageOf(error)])
   process.off('SIGINT', ignore)
   if (code === 0) return
-  const found = `the editor ${editor} ended with ${code}.`
+  const found = `the editor ${editor} ended with exit code ${code}.`
   const fix = 'set VISUAL or EDITOR to an editor that waits, such as `code --wait`'
   throw new UserError({ path: '$EDITOR', found, expected: '', fix })
 }
@@ -234,7 +234,7 @@ function fromJson(text: string, before: Prd): Prd {
 async function saveDraft({ clone, draft, feature, say, sessions }: PlanDialogue): Promise<void> {
   if (runUsage({ sessions }).calls === 0) return
   const file = await writeAside(clone, `${feature}.json`, serializePrd(draft.prd))
-  say([`The plan so far stays outside the tree: ralph plan ${feature} --from ${file}`])
+  say([`The plan so far is saved. To continue with it: ralph plan ${feature} --from ${file}`])
 }
 
 /** Writes a file outside of the work tree. Gives its path. */

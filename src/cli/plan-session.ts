@@ -108,7 +108,9 @@ async function runSession(
   const task = { brief, stories: prd.userStories, split: null, ...more }
   const began = Date.now()
   const answer = await withPorts(context, local, live, { mark: newMark() }, (ports) => {
-    live.say(`\nA session of ${settings.agent} reads the project; files that it writes are undone.`)
+    live.say(
+      `\nA session of ${settings.agent} reads the project. Ralph undoes any change that it makes to files.`,
+    )
     const timeoutMs = sessionMs(state, limits, began)
     const budget = budgetLeft({ ...state, sessions: dialogue.sessions }, limits)
     const sessionLimits = { timeoutMs, budget, reserved: estimateSession(state, limits) }
@@ -148,7 +150,7 @@ async function onCurrentTree<T>(
     if (signal.aborted) throw new Cancelled()
     return answer
   } finally {
-    if (await repository.restore(green)) warn('undone: the session had changed files')
+    if (await repository.restore(green)) warn('the session changed files; Ralph undid that')
   }
 }
 
@@ -156,7 +158,7 @@ function noPlanError(
   { settings: { agent } }: PlanDialogue,
   proposal: Exclude<Proposal, Proposed>,
 ): UserError {
-  const message = proposal.kind === 'asked' ? 'it only asked' : terminalText(proposal.message)
+  const message = proposal.kind === 'asked' ? 'it only asks questions' : terminalText(proposal.message)
   if (proposal.kind === 'none' || proposal.kind === 'asked') {
     const found = `the answer of ${agent} has no plan: ${message}`
     const fix =

@@ -92,7 +92,7 @@ async function readExport(workTree: string, warn: (message: string) => void): Pr
       .filter((line) => line.trim() !== '')
     const issues = lines.flatMap((line) => parseLine(line) ?? [])
     const lost = lines.length - issues.length
-    warn(`${path} is a snapshot of beads, which may be old: install bd to read the issues as they are.`)
+    warn(`${path} is a snapshot of beads and may be out of date. To read the current issues, install bd.`)
     if (lost > 0)
       warn(
         `${path}: ${lost} of ${lines.length} lines are not JSON, so Ralph leaves them out. To write the file again: bd export.`,

@@ -111,12 +111,12 @@ export function proposedPlanLines(plan: PlanView, width: number): string[] {
     ...wrapHanging(title, '', width),
     ...storyRows,
     ...(more > 0 ? wrapHanging(`and ${more} more: ralph status --json has all of them`, '  ', width) : []),
-    ...section('Open questions, with what it assumed:', questionRows),
+    ...section('Open questions, with assumed answers:', questionRows),
     ...(questionRows.length === 0 ? [] : wrapHanging(terminalText(howToAnswer), '  ', width)),
     ...section('May be too large for one session:', remarkRows),
     ...section(`${CONTEXT_TITLE}:`, textLines(context, width)),
     ...section(
-      'Approve these words:',
+      'To approve exactly this text:',
       wrapHanging(terminalText(formatCommandLine('cli', approval)), '  ', width),
     ),
   ]

@@ -69,7 +69,7 @@ async function planFeature(place: PlanPlace): Promise<PlanResult> {
   const config = answered.config === null ? {} : { [CONFIG]: answered.config }
   const files = decision === 'sketch' ? sketchOf(dialogue) : filesOf(dialogue)
   dialogue.written = await writeFiles(clone.workTree, { ...config, ...files })
-  if (dialogue.written.length === 0) say([`${existing.folder} has all of it already: nothing was changed.`])
+  if (dialogue.written.length === 0) say([`${existing.folder} already has this plan: nothing was changed.`])
   else say(dialogue.written.map((path) => `written: ${path}`))
   if (decision === 'start') {
     if (answered.config !== null) await commitConfig(clone.workTree, dialogue.context.env)
@@ -125,7 +125,7 @@ function argumentsOf(context: Context): PlanArguments {
   const [word, ...rest] = args?.words ?? []
   refuseTwoFeatures(context, word)
   if (rest.length > 0) {
-    const found = `the name of a feature is one word, and this is several: ${[word, ...rest].join(' ')}.`
+    const found = `a feature's name is one word, but there are several: ${[word, ...rest].join(' ')}.`
     const fix = `ralph plan ${word} -- ${rest.join(' ')}`
     throw new UserError({ path: 'ralph plan', found, expected: '', fix })
   }

@@ -48,7 +48,7 @@ function typedStory({ args }: Context, { prd }: State): Story | null {
   const near = nearestId(second ?? word, ids)
   throw new UserError({
     path: 'ralph prompt',
-    found: second === undefined ? `there is no story ${word}.` : `this names two stories: ${word} ${second}.`,
+    found: second === undefined ? `there is no story ${word}.` : `two stories are named: ${word} ${second}.`,
     expected: '',
     fix: near === null ? `use one of: ${idList(ids)}` : `ralph prompt ${near}`,
   })
@@ -61,8 +61,8 @@ function nextStory({ settings }: LocalRun, state: State): Story {
   const { userStories } = state.prd
   const story = userStories.find((one) => one.id === id) ?? userStories[0]
   if (story !== undefined) return story
-  const expected = 'a story to work on'
-  throw new UserError({ path: state.feature, found: 'no story', expected, fix: 'ralph plan' })
+  const fix = `plan stories: ralph plan ${state.feature}`
+  throw new UserError({ path: state.feature, found: 'this feature has no story.', expected: '', fix })
 }
 
 type Size = { name: PromptPart['name']; bytes: number; bound: number | null }
@@ -87,10 +87,10 @@ function table({ template }: Prompt, sizes: readonly Size[]): string[] {
     `${name.padEnd(20)} ${String(size).padStart(7)} ${String(bound ?? '').padStart(7)}`.trimEnd()
   return [
     '',
-    row('part', 'bytes', 'at most'),
+    row('part', 'bytes', 'limit'),
     ...sizes.map(({ name, bytes: size, bound }) => row(name, size, bound)),
     row('total', sum(sizes), null),
-    `${rest} of ${REST_BYTES} bytes in addition to the story's own text and context.md`,
+    `The story's text and context.md have their own limits. The other parts have ${rest} of ${REST_BYTES} bytes`,
     `template: ${template ?? 'built in'}`,
   ]
 }

@@ -22,9 +22,9 @@ export async function pruneStates(context: Context): Promise<CommandResult> {
   if (place === null || token === null)
     throw new UserError({
       path: '--prune',
-      found: `pull requests can only be looked up at ${server}, with a token.`,
+      found: `Ralph cannot look up pull requests: ${place === null ? `origin is not a repository at ${server}` : `there is no token for ${server}`}.`,
       expected: '',
-      fix: 'run it in a clone of that repository, after `gh auth login` or with GH_TOKEN',
+      fix: 'run it in a clone of the repository, after `gh auth login` or with GH_TOKEN',
     })
   const remote = await pushRemote(clone, env)
   const stored = await readStates(remote, env, stateNamespace)
@@ -32,14 +32,14 @@ export async function pruneStates(context: Context): Promise<CommandResult> {
   if (old.size > 0)
     await deleteStates(remote, env, stateNamespace, old).catch((error: unknown) => {
       if (!(error instanceof GitError)) throw error
-      const found = `not every old state could be deleted: ${describeRefusal(error.stderr, stateNamespace)}.`
-      const fix = 'check that you may push to origin, and run it again'
+      const found = `Ralph could not delete every old state: ${describeRefusal(error.stderr, stateNamespace)}.`
+      const fix = 'check that you have push access to origin, and run it again'
       throw new UserError({ path: '--prune', found, expected: '', fix })
     })
   const kept = stored.size - old.size
   for (const folder of old.keys()) context.print(`deleted: ${stateNamespace}/${folder}`)
   context.print(
-    `${pluralize(old.size, 'old state')} deleted, ${kept} kept: each is kept for 30 days after its pull request was merged or closed`,
+    `${pluralize(old.size, 'old state')} deleted, ${kept} kept. A state is old 30 days after its pull request was merged or closed`,
   )
   return { code: 0, outputs: outputsOf(null, null, null), more: { deleted: [...old.keys()], kept } }
 }

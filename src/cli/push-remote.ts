@@ -99,8 +99,8 @@ async function isBehind(git: Workspace['git'], head: string, published: string):
 function divergedError(ref: string): UserError {
   return new UserError({
     path: '--push',
-    found: `the remote and this clone have different states of this feature (${ref}), because both were worked on.`,
+    found: `the remote and this clone have different states of this feature (${ref}), because runs worked on both.`,
     expected: '',
-    fix: `to continue from the remote's state: git update-ref -d ${ref} && git --git-dir .git/ralph/git update-ref -d ${ref}, then run again. This forgets the attempts of this clone since then`,
+    fix: `to continue from the remote's state: git update-ref -d ${ref} && git --git-dir .git/ralph/git update-ref -d ${ref}, then run again. This discards the attempts that only this clone has`,
   })
 }

@@ -37,8 +37,9 @@ const MAX_PAGES = 100
 export async function report(context: Context): Promise<CommandResult> {
   const { flags } = context
   if (flags.all === true && (context.feature !== null || flags.markdown === true)) {
-    const found = `the page of all features does not go together with ${context.feature ?? '--markdown'}.`
-    const fix = 'leave one of them out'
+    const other = context.feature ?? '--markdown'
+    const found = `the page of all features cannot be combined with ${other}.`
+    const fix = `leave out --all or ${other}`
     throw new UserError({ path: '--all', found, expected: '', fix })
   }
   if (flags.csv === true && flags.all !== true) {
@@ -105,13 +106,13 @@ function show(context: Context, path: string): void {
   if (context.flags.open !== true) return
   const isTerminal = process.stdout.isTTY === true && !context.json
   if (isTerminal) openInBrowser(context, path)
-  else context.warn('--open: not opened, because this is not a terminal')
+  else context.warn('--open: the report was not opened, because this is not a terminal')
 }
 
 function openInBrowser({ warn }: Context, file: string): void {
   const program = process.platform === 'darwin' ? 'open' : 'xdg-open'
   const browser = spawn(program, [pathToFileURL(file).href], { detached: true, stdio: 'ignore' })
-  browser.on('error', () => warn(`--open: ${program} cannot be run; open it yourself`))
+  browser.on('error', () => warn(`--open: Ralph could not start ${program}. Open the report yourself`))
   browser.unref()
 }
 
@@ -176,9 +177,9 @@ async function statesOf({ workspace: { store } }: LocalRun, mistakes: Mistake[])
     } catch (error) {
       const unknown = {
         path: folder,
-        found: `its state cannot be read: ${messageOf(error)}`,
+        found: `Ralph cannot read the state of this feature: ${messageOf(error)}`,
         expected: '',
-        fix: 'see the message',
+        fix: 'fix what the message says, and run it again',
       }
       mistakes.push(...(error instanceof UserError ? error.mistakes : [unknown]))
     }

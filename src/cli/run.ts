@@ -250,7 +250,7 @@ function movedRefLines(moved: readonly MovedRef[]): string[] {
     ...moved
       .slice(0, MAX_NAMED_REFS)
       .map((one) => `${formatMovedRef(one)}. To put it back: ${undoCommand(one)}`),
-    ...(more > 0 ? [`and ${more} more, all of which --json names`] : []),
+    ...(more > 0 ? [`and ${more} more; --json lists all of them`] : []),
   ]
 }
 

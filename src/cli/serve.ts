@@ -30,7 +30,9 @@ export async function serve(context: Context): Promise<CommandResult> {
   try {
     await listen(server, port)
     const url = site.open(server)
-    context.print(`${url}\nCtrl+C ends it; anyone on this machine who has this address can read the page.`)
+    context.print(
+      `${url}\nAnyone on this machine who has this address can read the page. Press Ctrl+C to stop.`,
+    )
     await follow(source, stop.signal, (watched, error) => site.update(watched, error))
     return { code: 0, outputs: outputsOf(null, null, null), more: { url } }
   } finally {

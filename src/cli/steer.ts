@@ -50,10 +50,10 @@ export async function steer(context: Context): Promise<CommandResult> {
         hasEnded = true
         continue
       }
-      print('noted: the run at work applies it before its next iteration')
+      print('noted: the current run applies this before its next iteration')
       return queue()
     }
-    if (state.nonce === '') return queueAs('the first run applies it')
+    if (state.nonce === '') return queueAs('the first run applies this')
     const loaded = await store.load(state.folder.replace(/^\.ralph\//, ''))
     if (loaded === null) throw new Error(`the state of ${state.feature} is gone`)
     const { lease: saved, prd } = loaded.state
@@ -63,7 +63,7 @@ export async function steer(context: Context): Promise<CommandResult> {
     const known = new Set(prd.userStories.map(({ id }) => id))
     // People have written stories that the state does not know yet: the next run takes them up first.
     if (state.prd.userStories.some(({ id }) => !known.has(id)))
-      return queueAs('the next run applies it, after the new stories')
+      return queueAs('the next run applies this, after it has read the new stories')
     // Commands that were typed before, and that no run has read, come first.
     const before = await inboxQueue(clone).read(loaded.state)
     const limits = limitsOf(local.settings)
@@ -93,16 +93,17 @@ function pauseText(name: string, { feature, prd, nonce }: State, hasEnded: boole
   if (hasEnded) return 'stopped: the run is saved, and its last session does not count as an attempt'
   // Before the first run there is no outcome that a pause could hide, so it is kept.
   const isKept = nonce === '' && remaining(prd).length > 0
-  const effect = isKept ? 'it stays paused until you type ralph run' : `there is nothing to ${name}`
-  return `no run is at work on ${feature}: ${effect}`
+  return isKept
+    ? `${feature} is paused. To start it, type ralph run ${feature}`
+    : `no run is working on ${feature}, so there is nothing to ${name}`
 }
 
 /** Commands that only the next run carries out, and what it will do. */
 const LATER = new Map<string, string>([
-  ['split', 'in the next run a session proposes its parts'],
+  ['split', 'in the next run, a session proposes smaller stories'],
   ['drop', 'the next run reverts the commits, and runs the gates'],
   ['update', 'the next job in CI merges the base branch into the branch'],
-  ['archive', 'the stories that are done go into done.json when the next run ends'],
+  ['archive', 'when the next run ends, Ralph moves the finished stories into done.json'],
 ])
 
 /** Parses the words as a command for this feature. Throws UserError if they are not a valid command. */
@@ -128,7 +129,7 @@ async function endRun(holder: Lease, print: (text: string) => void): Promise<boo
   } catch (error) {
     // It has just ended by itself.
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return true
-    const found = `the run is process ${holder.pid}, which another user started.`
+    const found = `another user started the run (process ${holder.pid}), so Ralph cannot end it.`
     const fix = `end it as that user (sudo kill ${holder.pid}), then type ralph stop again`
     throw new UserError({ path: 'ralph stop', found, expected: '', fix })
   }

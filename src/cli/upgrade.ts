@@ -45,7 +45,7 @@ export async function upgrade(context: Context): Promise<CommandResult> {
   print([...headLines(target), ...releaseNoteLines(releases, target, oldestOf(pins))].join('\n'))
   for (const pin of pins.filter(({ kind }) => kind === 'none'))
     context.warn(
-      `${pin.path}:${pin.line} names ${terminalText(pin.ref, 80)}, which is not a release: left as it is`,
+      `${pin.path}:${pin.line} names ${terminalText(pin.ref, 80)}, which is not a release, so Ralph leaves it unchanged`,
     )
   const changes = changesTo(files, target)
   const more = { version: VERSION, target: tag, pins, changed: changes.map(({ path }) => path) }
@@ -68,7 +68,7 @@ export async function upgrade(context: Context): Promise<CommandResult> {
   await writeFiles(top, Object.fromEntries(changes.map(({ path, text }) => [path, text])))
   print(writtenLines(changes).join('\n'))
   if ((await readText(top, ACTIONS_LOCK)) !== null)
-    print(`\n${ACTIONS_LOCK} has the older version: ${LOCK_FIX}. Otherwise no job starts.`)
+    print(`\n${ACTIONS_LOCK} still has the older version, so no job would start: ${LOCK_FIX}.`)
   return resultOf(true)
 }
 
@@ -79,7 +79,7 @@ function requestedTag({ args }: Context): string | null {
   const tag = `v${word.replace(/^v/, '')}`
   if (more.length === 0 && /^v\d+\.\d+\.\d+$/.test(tag)) return tag
   const found = `"${terminalText([word, ...more].join(' '), 80)}"`
-  const fix = 'ralph upgrade installs the newest version, ralph upgrade 1.2.3 that version'
+  const fix = 'for the newest version, type ralph upgrade; for another one, ralph upgrade 1.2.3'
   throw new UserError({ path: 'ralph upgrade', found, expected: 'one version, such as 1.2.3', fix })
 }
 
@@ -95,7 +95,7 @@ async function filesWithPins({ warn }: Context, top: string): Promise<PinnedFile
       if (text === null || !text.includes(path === 'package.json' ? PACKAGE : ACTION)) return []
       const pinned = path === 'package.json' ? packagePins(text) : actionPins(text)
       if (pinned !== null) return pinned.pins.length === 0 ? [] : [{ path, text, pinned }]
-      warn(`${path} cannot be read: left as it is`)
+      warn(`${path} cannot be read, so Ralph leaves it unchanged`)
       return []
     }),
   )
@@ -115,8 +115,8 @@ async function releasesOrMistake({ env, warn }: Context): Promise<Releases | { m
   try {
     const releases = await releasesOf(connect(place, token, warn))
     if (releases.length > 0) return releases
-    const expected = 'a release vX.Y.Z'
-    return { mistake: { path, found: `none at ${page}`, expected, fix: 'wait for the first one' } }
+    const found = `there is no release at ${page} yet.`
+    return { mistake: { path, found, expected: '', fix: 'wait for the first release' } }
   } catch (error) {
     const status = httpStatusOf(error)
     const found =
@@ -163,9 +163,9 @@ function oldestOf(pins: readonly Pin[]): string {
 
 function headLines({ tag, publishedAt }: Release): string[] {
   const comparison = isNewer(tag, VERSION)
-    ? `npx ${PACKAGE}@${tag.slice(1)} starts the new one`
-    : 'no older than that'
-  return [`${tag} of ${publishedAt.slice(0, 10)}. This program is ${VERSION}: ${comparison}.`]
+    ? `is ${VERSION}. To start the new one: npx ${PACKAGE}@${tag.slice(1)}`
+    : `is ${VERSION}, so it needs no upgrade.`
+  return [`Release ${tag} is from ${publishedAt.slice(0, 10)}. This program ${comparison}`]
 }
 
 function releaseNoteLines(releases: Releases, target: Release, since: string): string[] {
@@ -191,10 +191,11 @@ function changesTo(files: readonly PinnedFile[], target: Release): FileChange[] 
 
 function nothingToMove(pins: readonly Pin[], tag: string): string {
   if (pins.length === 0)
-    return `\nNothing here names ${ACTION} or ${PACKAGE}: npx ${PACKAGE}@${tag.slice(1)} init begins.`
-  if (pins.every(({ kind }) => kind === 'none')) return '\nNothing to move.'
+    return `\nThis project does not use ${ACTION} or ${PACKAGE} yet. To set it up: npx ${PACKAGE}@${tag.slice(1)} init`
+  if (pins.every(({ kind }) => kind === 'none')) return '\nNothing to upgrade.'
   const hasMajorPin = pins.some(({ kind }) => kind === 'major')
-  return `\nNothing to move: ${tag} is already used here${hasMajorPin ? ', or its major version, which always follows the newest release' : ''}.`
+  const majorPin = hasMajorPin ? ', or its major version, which always follows the newest release' : ''
+  return `\nNothing to upgrade: this project already uses ${tag}${majorPin}.`
 }
 
 /** Whether the files may be written. Null if the person cancelled; false without a terminal. */

@@ -93,7 +93,7 @@ async function verifyAttestation(context: Context, file: string): Promise<Comman
   }
   const { stories, verification, approvedBy } = compared.attestation
   const passed = stories.filter((story) => story.passed).length
-  const judged = verification.approved ? 'a judge approved the whole' : 'no judge approved the whole'
+  const judged = `${verification.approved ? 'a' : 'no'} judge approved the finished feature`
   context.print(
     `The attestation is for the checked-out commit: ${passed} of ${stories.length} stories passed, ${judged}, ${approvedBy.length} approvals counted.`,
   )

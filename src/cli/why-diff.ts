@@ -75,7 +75,7 @@ function whyLines(
     ...shownLines.map((line) => `  ${fit(line, width - 2)}`),
     ...(guidance.length === 0
       ? []
-      : ['', 'Notes of people:', ...guidance.map((one) => `  - ${terminalText(one, 500)}`)]),
+      : ['', 'Notes from people:', ...guidance.map((one) => `  - ${terminalText(one, 500)}`)]),
     ...(help.length === 0 ? [] : ['', `${helpTitle}:`, ...help.map((one) => `  - ${toPlainText(one)}`)]),
     ...(story.attempts + story.givenBack === 0
       ? []
@@ -113,13 +113,13 @@ async function changesOf({ workspace }: LocalRun, state: State, id: string | nul
     }
   if (id === null) {
     const patch = await git.patch(`${base.sha}...${green}`)
-    const all = patch.trim() === '' ? 'nothing was changed' : 'everything'
+    const all = patch.trim() === '' ? 'no change' : 'all changes'
     const what = `${all} on ${terminalText(state.branch)} since ${terminalText(base.branch)}`
     return { what, commits: [], patch }
   }
   const work = kept[id]
   if (work !== undefined) {
-    const what = `${id}: what its rejected attempts left; it is on no branch`
+    const what = `${id}: the saved work of its rejected attempts, which is on no branch`
     return { what, commits: [], patch: await git.patch(work.base, work.tree) }
   }
   const all = await storyCommits(git, `${base.sha}..${green}`, nonce)

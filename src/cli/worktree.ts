@@ -16,7 +16,7 @@ export async function worktree(context: Context): Promise<CommandResult> {
   const path = join(dirname(workTree), `${basename(workTree)}-${feature}`)
   const shown = shellWord(relative(directory, path))
   const inCheckout = { directory: workTree, env: gitEnv(env) }
-  if ((await workTreesOf(inCheckout)).includes(path)) print(`${shown} is there already`)
+  if ((await workTreesOf(inCheckout)).includes(path)) print(`${shown} already exists`)
   else {
     await addWorkTree(path, base.sha, inCheckout)
     print(`created ${shown} at ${base.branch} (${base.sha.slice(0, 7)})`)
@@ -41,7 +41,12 @@ async function addWorkTree(
     await execute(['worktree', 'add', '--quiet', '--detach', path, commit], options)
   } catch (error) {
     if (!(error instanceof GitError)) throw error
-    const found = `git made no work tree: ${error.stderr.trim()}`
-    throw new UserError({ path: 'ralph worktree', found, expected: '', fix: 'see what git says' })
+    const found = `git could not create the work tree: ${error.stderr.trim()}`
+    throw new UserError({
+      path: 'ralph worktree',
+      found,
+      expected: '',
+      fix: 'fix what git reports, then run it again',
+    })
   }
 }

@@ -130,11 +130,11 @@ async function hasCommits(git: Git, snapshot: Snapshot): Promise<boolean> {
 
 function missingRepositoryError({ clone }: Git, { whole }: Snapshot): UserError {
   const remote = [...clone.config.keys()].map((key) => /^remote\.(.+)\.url$/.exec(key)?.[1]).find(Boolean)
-  const from = remote === undefined ? 'a backup' : `a backup, or what ${remote} has (git clone)`
+  const from = remote === undefined ? 'a backup' : `a backup, or clone it again from ${remote}`
   const fix = whole
-    ? 'run again: branch and state are on the remote, as of the last checkpoint'
-    : `get the repository from ${from}, copy into it the files that you need from ${clone.workTree}, and run again there. Commits that were never pushed are lost, and so is the state of the run. isolation: other-user, or a sandbox as agent-wrapper, keeps an agent out of .git`
-  const found = 'the repository of this run is gone: an agent or a gate removed it.'
+    ? 'run again: the remote has the branch and the state as of the last checkpoint'
+    : `restore the repository from ${from}. Copy the files that you need from ${clone.workTree} into it, and run again there. Commits that were never pushed are lost, and so is the state of the run. To keep an agent out of .git, use isolation: other-user, or a sandbox as agent-wrapper`
+  const found = 'an agent or a gate deleted the repository of this run.'
   return new UserError({ path: clone.commonDir, found, expected: '', fix })
 }
 

@@ -39,9 +39,9 @@ export async function refuseFiltered(git: Git, objects: CatFile): Promise<void> 
       if (file?.isFile() !== true || blob === null || file.size === blob.size) continue
       throw new UserError({
         path: displayPath(path),
-        found: `the filter ${name} has rewritten this file, and Ralph needs files as they are committed.`,
+        found: `the git filter ${name} has rewritten this file, but Ralph needs the files exactly as they are committed.`,
         expected: '',
-        fix: 'check out without it (actions/checkout: lfs: false; here: git lfs uninstall --local, then git checkout .)',
+        fix: 'check out without the filter (actions/checkout: lfs: false; here: git lfs uninstall --local, then git checkout .)',
       })
     }
   }

@@ -126,7 +126,7 @@ export function execute(args: readonly string[], options: Execution): Promise<Gi
     const take = (into: Buffer[]) => (chunk: Buffer) => {
       bytes += chunk.length
       if (bytes <= MAX_OUTPUT_BYTES) into.push(chunk)
-      else end('more output than can be held')
+      else end('git printed more than Ralph can hold in memory')
     }
     child.stdout.on('data', take(out))
     child.stderr.on('data', take(err))
@@ -140,7 +140,7 @@ export function execute(args: readonly string[], options: Execution): Promise<Gi
         // The process has just ended.
       }
     }
-    const timer = setTimeout(() => end('no end in time'), options.timeoutMs ?? LOCAL_TIMEOUT_MS)
+    const timer = setTimeout(() => end('git took too long'), options.timeoutMs ?? LOCAL_TIMEOUT_MS)
     child.on('error', (error) => {
       clearTimeout(timer)
       fail(new GitError(args, 127, error.message))

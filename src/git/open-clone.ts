@@ -48,7 +48,7 @@ export async function openClone(directory: string, env: Environment): Promise<Cl
   ])
   if (found.code !== 0) {
     const fix =
-      'go to your project, or name its folder with -C. A new project: run `git init`, and commit once (in a workflow: put actions/checkout before this step)'
+      'go to your project, or name its folder with -C. For a new project, run `git init` and commit once. In a workflow, put actions/checkout before this step'
     throw unusableClone(directory, 'there is no git repository here.', fix)
   }
   const [bare = '', gitDir = '', common = '', workTree = ''] = found.stdout.split('\n')
@@ -56,7 +56,7 @@ export async function openClone(directory: string, env: Environment): Promise<Cl
     throw unusableClone(
       directory,
       'this is a bare repository, without files to work on.',
-      'run in a checkout',
+      'run this in a checkout with files',
     )
   const config = new Map<string, string>()
   for (const entry of listed.stdout.split('\0')) {
@@ -71,8 +71,8 @@ export async function openClone(directory: string, env: Environment): Promise<Cl
 function refuseIncomplete(directory: string, config: ReadonlyMap<string, string>): void {
   if (config.get('core.sparsecheckout') === 'true') {
     const fix =
-      'run `git sparse-checkout disable`: gates need every file (in a workflow: leave `sparse-checkout` out of actions/checkout)'
-    throw unusableClone(directory, 'this is a sparse checkout: it leaves out files of the commit.', fix)
+      'run `git sparse-checkout disable`. In a workflow, leave `sparse-checkout` out of actions/checkout'
+    throw unusableClone(directory, 'this is a sparse checkout, but gates need every file of the commit.', fix)
   }
   if ([...config].some(([key, value]) => PARTIAL_CLONE_KEYS.test(key) && value !== 'false')) {
     // Without `--no-filter` the fetch would filter again, and the clone would lack objects for good.
@@ -80,8 +80,8 @@ function refuseIncomplete(directory: string, config: ReadonlyMap<string, string>
       .filter((key) => PARTIAL_CLONE_KEYS.test(key) || FILTER_KEY.test(key))
       .map((key) => `git config --unset ${shellWord(key)}`)
     const commands = ['git fetch --refetch --no-filter', ...unset].join(' && ')
-    const fix = `run \`${commands}\` (in a workflow: leave \`filter\` out of actions/checkout)`
-    const found = 'this is a partial clone: it lacks older files, and Ralph does not fetch them one by one.'
+    const fix = `run \`${commands}\`. In a workflow, leave \`filter\` out of actions/checkout`
+    const found = 'this is a partial clone without older files, which Ralph needs.'
     throw unusableClone(directory, found, fix)
   }
 }

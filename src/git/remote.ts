@@ -176,9 +176,9 @@ export function describeRefusal(answer: string, what: string): string {
     /refus|denied|protect|permission|error:|fatal:|declined|\b40[13]\b/i.test(line),
   )
   const text =
-    reasons.length > 0 ? reasons.join(' ') : (header ?? cause ?? others[0] ?? 'no reason was given')
+    reasons.length > 0 ? reasons.join(' ') : (header ?? cause ?? others[0] ?? 'the remote gave no reason')
   const number = header === undefined || reasons.length === 0 ? '' : ` (${header.replace(/\.$/, '')})`
-  return oneLine(`${refusedRefs(answer, header) || what} was not accepted: ${text}${number}`, MAX_REFUSAL)
+  return oneLine(`the remote refused ${refusedRefs(answer, header) || what}: ${text}${number}`, MAX_REFUSAL)
 }
 
 /** The refs that the remote names, or that git reports as refused for their own reason. Branches by their short name. */

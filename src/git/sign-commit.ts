@@ -57,7 +57,7 @@ export function gpgSigner(program: string, key: string | null, env: Environment)
 export function withSignature(commit: Buffer, signature: string): Buffer {
   const lines = signature.trim().split(/\r?\n/)
   if (!/^-----BEGIN (?:SSH|PGP) SIGNATURE-----$/.test(lines[0] ?? ''))
-    throw new SigningError('the program for signatures printed something else')
+    throw new SigningError('the signing program printed no signature')
   const end = commit.indexOf('\n\n')
   const header = Buffer.from(`\ngpgsig ${lines.join('\n ')}`)
   return Buffer.concat([commit.subarray(0, end), header, commit.subarray(end)])
@@ -85,7 +85,8 @@ async function run(
   const child = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'pipe', ...files], detached: true })
   const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS)
   const { stdin, stdout, stderr } = child
-  if (stdin === null || stdout === null || stderr === null) throw new SigningError(`no pipes to ${program}`)
+  if (stdin === null || stdout === null || stderr === null)
+    throw new SigningError(`Ralph could not connect to the signing program ${program}`)
   stdin.on('error', () => {}) // EPIPE: the exit code shows why.
   stdin.end(input)
   try {

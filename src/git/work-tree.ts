@@ -314,5 +314,5 @@ function exists(path: string): boolean {
 
 function formatTooDeep(paths: readonly string[]): string {
   const more = paths.length > 1 ? ` and ${paths.length - 1} more` : ''
-  return `too deeply nested, and removed: ${quotedPath(paths[0] ?? '', 160)}${more}`
+  return `Ralph removed a path that is too deeply nested: ${quotedPath(paths[0] ?? '', 160)}${more}`
 }

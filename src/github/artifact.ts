@@ -82,7 +82,7 @@ export function readAnswer<T>(schema: z.ZodMiniType<T>, action: string, answer: 
   const entries = Object.entries(asObject(answer) ?? {}).map(([name, value]) => [snake(name), value])
   const result = schema.safeParse(Object.fromEntries(entries))
   if (result.success) return result.data
-  throw new Error(`${action} got an answer that Ralph cannot read: the service may be another version`)
+  throw new Error(`Ralph cannot read the answer to ${action}: the service may have another version`)
 }
 
 /** Throws if the answer is not a success; the error names neither address nor token. */
@@ -90,5 +90,5 @@ export async function fetchOk(url: URL, action: string, request: RequestInit): P
   const answer = await fetch(url, { ...request, redirect: 'error' })
   if (answer.ok) return answer
   const text = (await answer.text().catch(() => '')).slice(0, 200)
-  throw new Error(`${action} was answered with ${answer.status} ${text}`.trim())
+  throw new Error(`${action} failed with HTTP ${answer.status} ${text}`.trim())
 }

@@ -44,10 +44,13 @@ export async function enableAutoMerge(
   const { autoMergeAllowed, viewerDefaultMergeMethod: mergeMethod, pullRequest } = repository
   if (pullRequest === null) return null
   // Commits that people pushed since the gates ran are reviewed first.
-  if (pullRequest.headRefOid !== head) return off('the pull request has commits that Ralph has not gated')
+  if (pullRequest.headRefOid !== head)
+    return off('the pull request has commits on which the gates have not run yet')
   if (pullRequest.isInMergeQueue || pullRequest.autoMergeRequest !== null) return on(base)
   if (!autoMergeAllowed)
-    return off('tick Settings > General > "Allow auto-merge", or remove auto-merge: true')
+    return off(
+      'this repository does not allow it. Tick Settings > General > "Allow auto-merge", or remove auto-merge: true',
+    )
   try {
     await github.api.graphql(ENABLE, { id: pullRequest.id, head, mergeMethod })
     return on(base)
@@ -80,7 +83,7 @@ function refusal(error: unknown, base: string): AutoMerge {
   // "Pull request is in clean status": no rule makes it wait, so GitHub has nothing to do later.
   if (/clean status/i.test(reason))
     return off(
-      `no rule of ${base} makes a pull request wait. Require an approval or the check ralph, or merge it yourself`,
+      `no rule of ${base} requires anything before a merge. Require an approval or the check ralph, or merge the pull request yourself`,
     )
   const fix = isForbidden(error) ? ' Give the token contents: write and pull-requests: write' : ''
   return off(`${reason.replace(/\.$/, '')}.${fix}`)

@@ -47,7 +47,7 @@ export function connect(
     retries: number,
   ): boolean => {
     const isWorthIt = seconds <= LONGEST_WAIT_S && retries < 2
-    const decision = isWorthIt ? `asking again in ${seconds} s` : 'giving up'
+    const decision = isWorthIt ? `Ralph tries again in ${seconds} s` : 'Ralph gives up this request'
     warn(`GitHub's rate limit was reached at ${method} ${url}: ${decision}`)
     return isWorthIt
   }

@@ -27,7 +27,7 @@ export async function collisionsOf({ api, repo }: GitHub, own: Pull): Promise<No
   for (const { number, html_url: url } of others) {
     const shared = (await filesOf(number)).filter((path) => changed.has(path))
     if (shared.length === 0) continue
-    const text = `Another pull request of Ralph changes ${firstNames(shared)} as well. After one of the two is merged, comment /ralph update on the other.`
+    const text = `Another pull request of Ralph also changes ${firstNames(shared)}. When one of the two is merged, comment /ralph update on the other.`
     // By the link, GitHub shows in the other one that it is mentioned here.
     notes.push({ text, link: { name: `Pull request ${number}`, url } })
   }

@@ -100,7 +100,7 @@ export class Conversation implements QueuePort {
   async react(comment: number, content: 'eyes' | 'rocket' | 'confused'): Promise<void> {
     await this.#github.api.rest.reactions
       .createForIssueComment({ ...this.#github.repo, comment_id: comment, content })
-      .catch((error: unknown) => this.#github.warn(`the reaction could not be set: ${githubMessage(error)}`))
+      .catch((error: unknown) => this.#github.warn(`Ralph could not set a reaction: ${githubMessage(error)}`))
   }
 
   /** Answers a comment once, although both the run that it started and the next job may read it. */
@@ -168,7 +168,7 @@ export class Conversation implements QueuePort {
     } catch (error) {
       // After an error, the comments are read again even if nothing has changed.
       this.#etag = null
-      this.#github.warn(`comments could not be read: ${githubMessage(error)}`)
+      this.#github.warn(`Ralph could not read comments: ${githubMessage(error)}`)
     }
     return false
   }
@@ -261,7 +261,7 @@ export class Conversation implements QueuePort {
   /** A failed answer is a warning only: it must not hold up later comments. */
   async #answer(pull: number, comment: number, body: string): Promise<void> {
     await this.reply(pull, comment, body).catch((error: unknown) =>
-      this.#github.warn(`a comment could not be answered: ${githubMessage(error)}`),
+      this.#github.warn(`Ralph could not reply to a comment: ${githubMessage(error)}`),
     )
   }
 
@@ -315,7 +315,7 @@ export class Conversation implements QueuePort {
 
 /** The text of a button's comment: the command, and the login of the person who pressed the button. */
 export function pressedComment(login: string, name: 'retry' | 'skip', storyId: string): string {
-  return `<!-- ralph:button:${login} -->\n/ralph ${name} ${storyId}\n\n<sub>Pressed on the check of the story.</sub>\n`
+  return `<!-- ralph:button:${login} -->\n/ralph ${name} ${storyId}\n\n<sub>Someone pressed this button on the check of the story.</sub>\n`
 }
 
 const PRESSED = /^<!-- ralph:button:([A-Za-z\d-]{1,39}) -->\n(\/ralph (?:retry|skip) [^\s,]{1,64})\n\n<sub>/
@@ -327,4 +327,4 @@ export function isPerson(comment: Pick<Comment, 'type' | 'login'>): boolean {
 
 /** Why a command in an edited comment does not count: everyone with write permission can edit the comments of others. */
 export const EDITED =
-  'the comment was edited, and only unedited comments count: write the command in a new one'
+  'the comment was edited, and Ralph reads only unedited comments: write the command in a new comment'

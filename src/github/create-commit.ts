@@ -19,7 +19,7 @@ export async function createSignedCommit(
   try {
     const { data } = await api.rest.git.createCommit({ ...repo, message, tree, parents: [...parents] })
     if (data.tree.sha !== tree || data.parents.map(({ sha }) => sha).join() !== parents.join())
-      return { kind: 'refused', reason: 'its answer has a different tree or different parents' }
+      return { kind: 'refused', reason: 'GitHub created a commit with a different tree or different parents' }
     const { verified, reason } = data.verification
     return verified ? { kind: 'signed', sha: data.sha } : { kind: 'unsigned', reason }
   } catch (error) {

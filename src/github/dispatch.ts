@@ -77,14 +77,14 @@ function runId(data: unknown): number | null {
 }
 
 const FIXES: Readonly<Record<number, string>> = {
-  403: 'the job needs permissions: actions: write',
-  404: 'it must be on the default branch with on: workflow_dispatch',
-  422: 'it must be enabled and declare the inputs feature and generation',
+  403: 'give the job permissions: actions: write',
+  404: 'the workflow must be on the default branch, with on: workflow_dispatch',
+  422: 'the workflow must be enabled, and declare the inputs feature and generation',
 }
 
 function dispatchErrorMessage(status: number | null, workflow: string, message: string): string {
   const fix = FIXES[status ?? 0]
-  return `${workflow} could not be dispatched${fix === undefined ? `: ${message}` : ` (${message}): ${fix}`}`
+  return `Ralph could not start the workflow ${workflow}${fix === undefined ? `: ${message}` : ` (${message}): ${fix}`}`
 }
 
 /** A run of a workflow; null if GitHub does not answer. A run that was deleted counts as completed. */
@@ -94,7 +94,7 @@ export async function findWorkflowRun({ api, repo, warn }: GitHub, id: number): 
     return { status: data.status ?? '', conclusion: data.conclusion, at: Date.parse(data.updated_at) }
   } catch (error) {
     if (httpStatusOf(error) === 404) return { status: 'completed', conclusion: null, at: Date.now() }
-    warn(`run ${id} could not be looked up: ${githubMessage(error)}`)
+    warn(`Ralph could not look up run ${id}: ${githubMessage(error)}`)
     return null
   }
 }

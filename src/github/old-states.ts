@@ -46,8 +46,8 @@ export async function closedAt(
     return data.closed_at === null ? null : Date.parse(data.closed_at)
   } catch (error) {
     if (httpStatusOf(error) === 404) return null
-    const fix = isForbidden(error) ? '; the job needs permissions: pull-requests: read' : ''
-    warn(`the pull request #${pull} could not be looked up: ${githubMessage(error)}${fix}`)
+    const fix = isForbidden(error) ? '. Give the job permissions: pull-requests: read' : ''
+    warn(`Ralph could not look up pull request #${pull}: ${githubMessage(error)}${fix}`)
     return 'refused'
   }
 }

@@ -136,7 +136,7 @@ export class Checks {
     } catch (error) {
       const reason = githubMessage(error)
       this.#github.warn(
-        `the checks on ${sha.slice(0, 7)} could not be closed, the next job tries again: ${reason}`,
+        `Ralph could not close the checks on ${sha.slice(0, 7)}; the next job tries again: ${reason}`,
       )
       return false
     }
@@ -153,8 +153,8 @@ export class Checks {
         if (this.#hasPosted || !(isMissing || isForbidden(error))) throw error
         this.#github.warn(
           isMissing
-            ? 'this server has no checks: statuses are posted instead (report-as: statuses says so from the start)'
-            : 'checks are refused (permissions: checks: write is missing): statuses are tried instead',
+            ? 'this server has no checks, so Ralph posts statuses instead. To post them from the start, set report-as: statuses'
+            : 'GitHub refuses checks, because permissions: checks: write is missing, so Ralph tries statuses instead',
         )
         this.#mode = 'statuses'
       }
@@ -166,8 +166,8 @@ export class Checks {
       if (!isForbidden(error)) throw error
       this.#github.warn(
         this.#requestedMode === 'statuses'
-          ? 'statuses may not be posted: the job needs permissions: statuses: write'
-          : 'neither checks nor statuses may be posted: the job needs permissions: checks: write',
+          ? 'GitHub refuses statuses: give the job permissions: statuses: write'
+          : 'GitHub refuses checks and statuses: give the job permissions: checks: write',
       )
       this.#mode = 'none'
     }

@@ -81,7 +81,7 @@ export async function openPull(github: GitHub, pullRequest: PullRequest, isLastT
     // The pull request may have been opened although the answer was lost. If it cannot be looked up either, opening it again does no
     // harm: GitHub refuses a second pull request of a branch.
     const existing = await findPull(github, head).catch((lookupError: unknown) => {
-      github.warn(`the pull requests could not be looked up: ${githubMessage(lookupError)}`)
+      github.warn(`Ralph could not look up the pull requests: ${githubMessage(lookupError)}`)
       return null
     })
     if (existing !== null) return { kind: 'open', pull: existing }
@@ -111,7 +111,7 @@ export async function findMerge(
     const merged = await api.rest.repos.listCommits({ ...repo, sha: data.head.sha, per_page: 100 })
     return merged.data.some(({ sha }) => sha === head) ? 'whole' : 'part'
   } catch (error) {
-    warn(`the pull request could not be looked up: ${githubMessage(error)}`)
+    warn(`Ralph could not look up the pull request: ${githubMessage(error)}`)
     return null
   }
 }

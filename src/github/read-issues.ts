@@ -18,7 +18,7 @@ export function issueQuery(text: string, path = '--from'): IssueQuery | null {
   if (rest === undefined) return text === 'issues' ? { milestone: null, label: null } : null
   const [, name, value = ''] = /^(milestone|label)=(.*)$/s.exec(rest) ?? []
   if (name === undefined || value.trim() === '') {
-    const fix = 'write issues:milestone=3, issues:label=billing, or issues for all that are open'
+    const fix = 'write issues:milestone=3, issues:label=billing, or only issues for all open issues'
     throw new UserError({
       path,
       found: oneLine(text, 80),
@@ -88,7 +88,9 @@ async function milestoneOf({ api, repo }: GitHub, name: string): Promise<{ numbe
   if (found !== undefined) return found
   const existing = data.slice(0, 10).map(({ number, title }) => `${number} (${oneLine(title, 40)})`)
   const fix =
-    existing.length === 0 ? 'make one on GitHub, or name a label' : `name one of them: ${existing.join(', ')}`
+    existing.length === 0
+      ? 'create the milestone on GitHub, or name a label'
+      : `use one of these milestones: ${existing.join(', ')}`
   throw new UserError({
     path: '--from',
     found: `this repository has no milestone ${oneLine(name, 60)}.`,
@@ -98,20 +100,20 @@ async function milestoneOf({ api, repo }: GitHub, name: string): Promise<{ numbe
 }
 
 function throwUserError(error: unknown): never {
-  const fix = 'the token needs to read issues: permissions: issues: read, or `gh auth login`'
+  const fix = 'give the job permissions: issues: read. On your machine, run `gh auth login`'
   throw new UserError({
     path: '--from',
-    found: `the repository's issues cannot be read: ${githubMessage(error)}`,
+    found: `Ralph cannot read the issues of the repository: ${githubMessage(error)}`,
     expected: '',
     fix,
   })
 }
 
 function tooMany(): UserError {
-  const fix = 'name a milestone or a label with fewer'
+  const fix = 'name a milestone or a label with fewer issues'
   return new UserError({
     path: '--from',
-    found: `more than ${MAX_ISSUES} issues match, which is the maximum.`,
+    found: `more than ${MAX_ISSUES} issues match, and Ralph reads at most ${MAX_ISSUES}.`,
     expected: '',
     fix,
   })

@@ -276,7 +276,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     if (plan === undefined || plan.issue === null || plan.phase === 'begun') return
     const { issue } = plan
     const { conversation, redact } = this.#options
-    await this.#attempt('the issue could not be answered', undefined, () =>
+    await this.#attempt('reply on the issue', undefined, () =>
       conversation.writeUniqueSticky(issue, marker('issue', feature), redact(issueReply(this.view(state)))),
     )
   }
@@ -286,7 +286,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     try {
       return await act()
     } catch (error) {
-      this.#options.github.warn(`${what}: ${githubMessage(error)}`)
+      this.#options.github.warn(`Ralph could not ${what}: ${githubMessage(error)}`)
       return otherwise
     }
   }
@@ -297,9 +297,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const sha = this.#headSha
     if (sha !== null) {
       const check = this.#redacted(rollupCheck(this.view(state)))
-      await this.#attempt('the check could not be posted', undefined, () =>
-        this.#options.checks.post(sha, [check]),
-      )
+      await this.#attempt('post the check', undefined, () => this.#options.checks.post(sha, [check]))
       // Now the list of this commit is known, and whether checks may be read.
       await this.#readRedChecks(state, sha)
     }
@@ -312,23 +310,19 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const { checks, namesRedChecks } = this.#options
     if (!namesRedChecks) return
     const read = () => checks.redOfProject(sha, base.sha, again)
-    const red = await this.#attempt('the checks of the project could not be read', [], read)
+    const red = await this.#attempt("read the project's own checks", [], read)
     this.#redChecks = red.length > 0 ? describeRedChecks(red, sha) : null
   }
 
   async #readChanges(state: State): Promise<void> {
     const read = () => this.#options.changes(state)
-    this.#changes = await this.#attempt(
-      'the changes of the stories could not be counted',
-      this.#changes,
-      read,
-    )
+    this.#changes = await this.#attempt('count the changes of the stories', this.#changes, read)
   }
 
   async #label(view: View): Promise<void> {
     const pull = this.#pull
     if (pull === null || !this.#mayLabel) return
-    this.#mayLabel = await this.#attempt('the labels could not be set', true, () =>
+    this.#mayLabel = await this.#attempt('set the labels', true, () =>
       setLabels(this.#options.github, pull, labelsOf(view)),
     )
   }
@@ -338,7 +332,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const { pull } = github
     if (pull === null) return github
     const body = redact(stickyComment(view))
-    const comment = await this.#attempt('the summary comment could not be written', github.comment, () =>
+    const comment = await this.#attempt('write the summary comment', github.comment, () =>
       conversation.writeSticky(pull, github.comment, marker('sticky', feature), body),
     )
     this.#found = { ...this.#found, comment }
@@ -350,17 +344,15 @@ export class GitHubReporter implements Observer, PullRequestPort {
     this.#headSha = sha
     // A story's check belongs on a commit that holds its code.
     const stories = state.green === sha ? storiesToPost(state, outcome === 'continued') : []
-    const found = await this.#attempt(
-      'the lines for the annotations of the checks could not be found',
-      {},
-      () => places(mapTexts(state, this.#options.redact)),
+    const found = await this.#attempt('find the lines for the annotations of the checks', {}, () =>
+      places(mapTexts(state, this.#options.redact)),
     )
     const view = this.view(state, found)
     const rollup = rollupCheck(view)
     const posted = [rollup, ...stories.map((id) => storyCheck(view, id))].map((one) => this.#redacted(one))
     const isOpen = rollup.conclusion === null
     this.#isReported = isOpen
-    this.#isReported = await this.#attempt('the checks could not be posted', isOpen, async () => {
+    this.#isReported = await this.#attempt('post the checks', isOpen, async () => {
       await checks.post(sha, posted)
       // When the chain has ended, open checks of earlier jobs are closed as well.
       const names = posted.map(({ name }) => name)
@@ -376,9 +368,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   /** The ids of the state with those of the pull request, which is opened or adopted if possible. */
   #withPull(state: State, isNew = false): Promise<GithubIds> {
-    return this.#attempt('the pull request could not be opened', state.github, () =>
-      this.#ensurePull(state, isNew),
-    )
+    return this.#attempt('open the pull request', state.github, () => this.#ensurePull(state, isNew))
   }
 
   /** `isNew`: the branch was created just now, so no pull request can exist for it. */
@@ -389,7 +379,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     this.#pull = isNew ? null : await findPull(ralphGithub, branch)
     const github = this.#pull === null ? await this.#withoutMerged(state) : state.github
     if (this.#pull === null && github.pull !== null) {
-      const text = 'Its pull request is no longer open, and Ralph does not open a second one.'
+      const text = 'The pull request of this run is closed, and Ralph does not open a second one.'
       const url = github.pullUrl ?? pullUrl(ralphGithub.place, github.pull)
       this.#noPullReason = { text, link: { name: `pull request ${github.pull}`, url } }
       return github
@@ -415,7 +405,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   async #leaveEarlier({ feature, github: { pull, comment } }: State, number: number): Promise<void> {
     if (pull === null || comment === null || pull === number) return
     const body = continuedComment(feature, number)
-    await this.#attempt('the earlier summary could not be changed', undefined, async () => {
+    await this.#attempt('update the earlier summary comment', undefined, async () => {
       await this.#options.conversation.writeSticky(pull, comment, marker('sticky', feature), body)
     })
   }
@@ -442,7 +432,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
       : /not permitted/i.test(reason)
         ? ' Tick Settings > Actions > General > "Allow GitHub Actions to create and approve pull requests", or'
         : ' Give the job permissions: pull-requests: write, or'
-    const text = `The pull request could not be opened: ${reason.replace(/\.$/, '')}.${fix}`
+    const text = `Ralph could not open the pull request: ${reason.replace(/\.$/, '')}.${fix}`
     const name = fix === '' ? 'Open it yourself' : 'open it yourself'
     if (this.#noPullReason?.text !== text) warn(`${text} ${name}: ${url}`)
     this.#noPullReason = { text, link: { name, url } }
@@ -464,18 +454,19 @@ export class GitHubReporter implements Observer, PullRequestPort {
   /** Updates title, text and labels; when the run is complete, marks the draft as ready. */
   async #refresh(state: State, isComplete: boolean): Promise<void> {
     const { github, publisher } = this.#options
-    await this.#attempt('the pull request could not be updated', undefined, async () => {
+    await this.#attempt('update the pull request', undefined, async () => {
       const pull = this.#pull
       if (pull === null) return
       const change = updatedPullText(pull, this.#ownText(state))
-      if (change === 'full') github.warn("the pull request's text has no room for Ralph's part")
+      if (change === 'full')
+        github.warn('the text of the pull request is so long that Ralph cannot add its part')
       else if (Object.keys(change).length > 0) await updatePull(publisher, pull.number, change)
     })
     await this.#label(this.view(state))
     const open = this.#pull
     if (!isComplete || open === null) return
     if (open.draft && this.#options.pullRequest === 'draft')
-      await this.#attempt('the pull request could not be made ready for review', undefined, () =>
+      await this.#attempt('mark the pull request as ready for review', undefined, () =>
         makeReady(publisher, open),
       )
     await this.#startAutoMerge(state, open)
@@ -485,9 +476,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   async #stopAutoMerge({ github: { pull } }: State): Promise<void> {
     const { autoMerge, publisher } = this.#options
     if (!autoMerge || pull === null) return
-    await this.#attempt('auto-merge could not be turned off', undefined, () =>
-      disableAutoMerge(publisher, pull),
-    )
+    await this.#attempt('turn auto-merge off', undefined, () => disableAutoMerge(publisher, pull))
   }
 
   async #updateStack(state: State): Promise<void> {
@@ -500,7 +489,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   async #readCollisions(): Promise<void> {
     const pull = this.#pull
     if (pull === null || this.#isMerged || this.#options.pullRequest === 'none') return
-    this.#collisions = await this.#attempt('other pull requests could not be compared', [], () =>
+    this.#collisions = await this.#attempt('compare other pull requests', [], () =>
       collisionsOf(this.#options.github, pull),
     )
   }
@@ -508,7 +497,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
   async #startAutoMerge({ base, published: head }: State, { number }: Pull): Promise<void> {
     const { autoMerge, publisher } = this.#options
     if (!autoMerge || head === null || this.#isMerged) return
-    this.#autoMerge = await this.#attempt('auto-merge could not be turned on', null, () =>
+    this.#autoMerge = await this.#attempt('turn auto-merge on', null, () =>
       enableAutoMerge(publisher, number, { head, base: base.branch }),
     )
   }
@@ -527,5 +516,5 @@ function storiesToPost(state: State, goesOn: boolean): string[] {
 }
 
 function describeRedChecks(names: readonly string[], sha: string): string {
-  return `Red in this project's own CI on ${sha.slice(0, 7)}, but not on the base: ${firstNames(names)}. With checks: wait, Ralph corrects such checks before the run is complete`
+  return `These checks of the project fail on ${sha.slice(0, 7)}, but not on the base: ${firstNames(names)}. With checks: wait, Ralph fixes such checks before the run is complete`
 }

@@ -30,7 +30,7 @@ type NotifierOptions = {
 const PATIENCE_MS = 10_000
 /** A cancelled job has ten seconds for everything. */
 const SHORT_PATIENCE_MS = 2_000
-const LATE = { ok: false, detail: 'no answer in time; the job did not wait any longer' }
+const LATE = { ok: false, detail: 'the service did not answer in time' }
 
 export class Notifier implements Observer {
   readonly #options: NotifierOptions
@@ -99,7 +99,9 @@ export class Notifier implements Observer {
     if (ok || this.#failed.has(receiver)) return
     this.#failed.add(receiver)
     const reason = this.#options.facts.redact(signal.aborted ? LATE.detail : detail)
-    this.#options.warn(`notify: ${receiver.kind}: not sent: ${terminalText(reason, 300)}`)
+    this.#options.warn(
+      `notify: Ralph could not send a message to ${receiver.kind}: ${terminalText(reason, 300)}`,
+    )
   }
 }
 

@@ -98,7 +98,7 @@ export function testNotice(feature: string, at: number, id: NoticeFacts['id']): 
     generation: 0,
     outcome: null,
     sign: '🔔',
-    headline: 'A test: notifications of Ralph arrive here',
+    headline: "A test: Ralph's notifications arrive here",
     next: sentence`Nothing to do.`,
     stories: { total: 0, passed: 0, skipped: 0, blocked: [] },
     iterations: 0,
@@ -162,13 +162,13 @@ function blocked(before: State, after: State, { surface }: NoticeFacts): Pending
     .map(({ id, title, notes }) => {
       const record = after.records[id]
       const why = oneLine(record?.failure?.summary || notes, 240)
-      const retry = commandHint(after, surface, `retry ${id} -- <hint>`, 'has it tried again')
+      const retry = commandHint(after, surface, `retry ${id} -- <hint>`, 'tries it again with your hint')
       return {
         event: 'blocked',
         key: `${id}/${record?.attempts ?? 0}`,
         sign: '⛔',
         headline: `${oneLine(id, 64)} is blocked (${oneLine(title, 120)}): ${why}`,
-        next: sentence`Work continues where it can.${retry}`,
+        next: sentence`Ralph continues with the other stories.${retry}`,
       }
     })
 }
@@ -188,7 +188,7 @@ function spentShares(before: State, after: State, { limits, surface }: NoticeFac
   const is = runUsage(after)
   const { maxCostUsd, maxTokens, maxAgentTimeMs } = limits
   const cost = maxCostUsd === null ? null : maxCostUsd + after.control.granted.costUsd
-  const raise = sentence`Work ends where it is used up.${commandHint(after, surface, 'limit cost +5', 'raises it by $5')}`
+  const raise = sentence`The run ends when the limit is reached.${commandHint(after, surface, 'limit cost +5', 'raises it by $5')}`
   return [
     ...share('cost', was.costUsd, is.costUsd, cost, formatUsd).map((pending) => ({
       ...pending,

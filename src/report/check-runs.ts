@@ -44,8 +44,8 @@ export type Check = {
 type CheckAction = { label: string; description: string; identifier: 'retry' | 'skip' }
 
 const BUTTONS: readonly CheckAction[] = [
-  { label: 'Retry', description: 'Unblock it and try it again', identifier: 'retry' },
-  { label: 'Skip', description: 'Leave it out; the others continue', identifier: 'skip' },
+  { label: 'Retry', description: 'Unblock this story and try it again', identifier: 'retry' },
+  { label: 'Skip', description: 'Leave out this story; others continue', identifier: 'skip' },
 ]
 
 /** GitHub takes 65,535 bytes of a summary, and as many of a text. This limit leaves a margin. */
@@ -80,8 +80,8 @@ export type ClosingReport = Pick<Check, 'title' | 'summary'> & { conclusion: Che
 /** For a commit that is no longer the head. Not `neutral`: that would satisfy a required check if the commit became the head again. */
 export const MOVED_ON: ClosingReport = {
   conclusion: 'cancelled',
-  title: 'The branch has moved on',
-  summary: 'Look at the newest commit of the branch.',
+  title: 'The branch has a newer commit',
+  summary: 'Look at the checks of the newest commit of the branch.',
 }
 
 /** For the head, if the job ended before its report, or if GitHub refused the report. It contains no text of an agent. */
@@ -97,7 +97,7 @@ export function closingReportOf(state: State, name: string): ClosingReport {
   return {
     conclusion: name === 'ralph' || outcome === 'paused' ? OUTCOMES[outcome].check : 'cancelled',
     title: titleText(`${outcome}: ${tally(state)}`, MAX_TITLE),
-    summary: 'The job could not report here how it ended. The stories are in prd.json on the branch.',
+    summary: 'The job could not write its report here. The stories are in prd.json on the branch.',
   }
 }
 
@@ -144,7 +144,8 @@ function checkStatus(
       return { conclusion: 'cancelled', word: 'Not part of this run' }
   }
   if (view.chainGoesOn) {
-    const tried = failure === null ? 'To be worked on' : `Attempt ${attempts} was rejected, to be tried again`
+    const tried =
+      failure === null ? 'Not started yet' : `Attempt ${attempts} was rejected, it will be tried again`
     return { conclusion: null, word: tried }
   }
   if (view.outcome === 'paused' || view.outcome === 'continued')
@@ -170,7 +171,7 @@ function storySummary(view: View, story: StoryView, word: string): string[] {
     figures,
     status === 'passed' ? list(remarks) : '',
     isSettled || why === '' ? '' : `**Why:** ${markdownText(why)}`,
-    status === 'blocked' ? `**Next:** say what is missing, ${retry}, or leave it out, ${skip}.` : '',
+    status === 'blocked' ? `**Next:** give a hint with ${retry}, or leave the story out with ${skip}.` : '',
     `${view.tally}.`,
     runLink(view),
   ]
@@ -187,7 +188,7 @@ function storyText(story: StoryView, blob: string, room: number): string[] {
   const shown = rows.length > 0 ? table(CRITERIA, rows) : criteria
   return [
     failureBlock(story, Math.floor(room * 0.6)),
-    section('Look at this when you review', truncateLines(list(remarks), Math.floor(room * 0.15))),
+    section('Look at this in your review', truncateLines(list(remarks), Math.floor(room * 0.15))),
     section('Acceptance criteria', truncateLines(shown, Math.floor(room * 0.2))),
   ]
 }

@@ -24,7 +24,7 @@ export function criteriaRows({ criteria, evidence, examples }: StoryView, blob: 
   })
 }
 
-const NO_EVIDENCE = 'the judge named nothing'
+const NO_EVIDENCE = 'the judge cited nothing'
 
 /** Texts are escaped, so that a cell may take six times as much. */
 const MAX_SHOWN = 100
@@ -79,7 +79,7 @@ function detailOf({ level, test, path, text = '', outside, reused }: Evidence): 
   const notes = [
     path === undefined ? '' : (test ?? text),
     outside === true ? 'the feature did not change this place' : '',
-    reused === true ? 'named for several criteria' : '',
+    reused === true ? 'cited for several criteria' : '',
     level === 'claimed' && test === undefined ? 'shows nothing by itself' : '',
   ]
   return notes.filter((one) => one !== '').join('; ')

@@ -61,8 +61,8 @@ export function expectedCost(
 export function describeExpectedCost({ low, likely, high, stories, runs }: ExpectedCost): string {
   const what = pluralize(stories, 'story', 'stories')
   if (likely === null)
-    return `roughly ${formatUsd(low)} to ${formatUsd(high)} for ${what}, by the number of their criteria: this repository has no earlier run to compare with`
-  return `about ${formatUsd(likely)} (${formatUsd(low)} to ${formatUsd(high)}) for ${what}, going by ${pluralize(runs, 'earlier run')} of this repository`
+    return `roughly ${formatUsd(low)} to ${formatUsd(high)} for ${what}, based only on the number of criteria, because this repository has no earlier run`
+  return `about ${formatUsd(likely)} (${formatUsd(low)} to ${formatUsd(high)}) for ${what}, based on ${pluralize(runs, 'earlier run')} of this repository`
 }
 
 const STEP_USD = 5

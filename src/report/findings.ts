@@ -54,7 +54,8 @@ function flakyGates({ records }: State): string[] {
   for (const [id, { gates }] of Object.entries(records))
     for (const gate of gates) if (gate.flaky) flaky.set(gate.name, [...(flaky.get(gate.name) ?? []), id])
   return [...flaky].map(
-    ([name, ids]) => `gate ${name} is flaky: red and green on one tree, for ${ids.slice(0, 10).join(', ')}`,
+    ([name, ids]) =>
+      `gate ${name} is flaky: it failed and passed on the same code, in ${ids.slice(0, 10).join(', ')}`,
   )
 }
 

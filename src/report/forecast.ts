@@ -66,7 +66,7 @@ export function describeForecast(forecast: Forecast | null): string | null {
   ].filter((part) => part !== '')
   const aside = blocked === 0 ? '' : `, ${pluralize(blocked, 'blocked one', 'blocked ones')} not counted`
   const basis = from === 1 ? 'the one that passed' : `the ${from} that passed`
-  return `about ${parts.join(', ')} for the ${pluralize(stories, 'story', 'stories')} left${aside}, going by ${basis}`
+  return `about ${parts.join(', ')} for the ${pluralize(stories, 'story', 'stories')} left${aside}, based on ${basis}`
 }
 
 /** The likely rest in short, `about $1, 3 min, 6 iterations`; before the first pass the most that the rest can take. */
@@ -151,5 +151,5 @@ export function describeWorstCase({ iterations, dearestUsd, limitUsd, leftUsd }:
     return `${pluralize(iterations, 'more iteration')}${limitUsd === null ? ', and no cost limit is set' : `; the limit is ${formatUsd(limitUsd)}`}`
   if (limitUsd !== null && leftUsd !== null && atMost > leftUsd)
     return `${formatUsd(leftUsd)} more, then the cost limit of ${formatUsd(limitUsd)} ends the run`
-  return `${formatUsd(atMost)} more: ${pluralize(iterations, 'iteration')} at ${formatUsd(dearestUsd)}, the dearest so far`
+  return `${formatUsd(atMost)} more: ${pluralize(iterations, 'iteration')} at ${formatUsd(dearestUsd)}, the highest cost so far`
 }

@@ -47,7 +47,7 @@ export function headerOf(state: State, limits: Limits | null) {
 function cachedFigure({ cachedTokens, inputTokens }: Header['usage']): [name: string, value: string][] {
   if (cachedTokens === 0 || inputTokens === 0) return []
   const share = Math.round((100 * Math.min(cachedTokens, inputTokens)) / inputTokens)
-  return [['Cached', `${formatTokens(cachedTokens)}, ${share} % of what was read`]]
+  return [['Cached', `${formatTokens(cachedTokens)}, ${share} % of the input`]]
 }
 
 /** Usage, with its limits. On the command line no limit of jobs is shown: there each run allows them again. */

@@ -82,7 +82,7 @@ export function headline(state: State, situation = ownSituation(state)): { sign:
     ? readyHeadline(state, situation.step)
     : headlineOf(stateInSituation(state, situation))
   if (!isUngated(state.job)) return { sign, text }
-  return { sign: sign === '✅' ? '⚠️' : sign, text: `No gates, no command checks the work · ${text}` }
+  return { sign: sign === '✅' ? '⚠️' : sign, text: `No gates: no command checks the work · ${text}` }
 }
 
 function readyHeadline(state: State, step: Step | null): { sign: string; text: string } {

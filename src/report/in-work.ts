@@ -63,19 +63,19 @@ export function lanesOf({ job, attempts }: State, limits: Limits | null) {
   return most > 1 ? { most, free: Math.max(0, most - taken.length) } : null
 }
 
-/** `5 stories, 3 of them in the train; 1 of 4 workers is free`. */
+/** `5 stories, 3 of them waiting to land; 1 of 4 workers is free`. */
 export function describeLanes(workers: readonly WorkerView[], lanes: ReturnType<typeof lanesOf>): string {
   const waiting = workers.filter(({ place }) => place !== null).length
-  const train = waiting === 0 ? '' : `, ${waiting} of them in the train`
+  const train = waiting === 0 ? '' : `, ${waiting} of them waiting to land`
   const free = lanes === null || lanes.free === 0 ? '' : `; ${lanes.free} of ${lanes.most} workers free`
   const stories = new Set(workers.map(({ id }) => id)).size
   return `${pluralize(stories, 'story', 'stories')}${train}${free}`
 }
 
-/** The row in one line without the story, the most important first: `the gates run · 2m 00s · 2nd in the train · worker 1 · …`. */
+/** The row in one line without the story, the most important first: `the gates are running · 2m 00s · 2nd to land · worker 1 · …`. */
 export function describeWorker({ place, worker, which, doing, rebased, startedAt }: WorkerView, now: number) {
   const time = formatDuration(Math.max(0, now - startedAt))
-  const train = place === null ? '' : `${ordinal(place)} in the train`
+  const train = place === null ? '' : `${ordinal(place)} to land`
   return joinWithDots(
     doing,
     time,
@@ -102,13 +102,13 @@ function timesRebased(attempt: Attempt): number {
 }
 
 const PHASE_WORDS: Readonly<Record<Attempt['phase'], string>> = {
-  reserved: 'the agent is at work',
-  worked: 'what it did is looked at',
-  guarded: 'the gates run',
-  gated: 'the gates have run',
-  judged: 'a judge agrees',
-  failed: 'it is rejected',
-  returned: 'it is returned, and does not count as an attempt',
+  reserved: 'the agent is working',
+  worked: 'Ralph checks the change',
+  guarded: 'the gates are running',
+  gated: 'the gates have ended',
+  judged: 'the judge agreed',
+  failed: 'rejected',
+  returned: 'given back, does not count as an attempt',
 }
 
 /** `before`: the story that is before it in the train and has to land first, or null. */
@@ -118,12 +118,12 @@ function describeProgress(state: State, attempt: Attempt, before: string | null)
   const waits = state.job.wave !== undefined && assignedWorker(attempt) === undefined
   const base = baseFor(state, attempt.storyId)
   if (attempt.base !== base) {
-    const onto = before ?? 'what landed'
-    return waits || base === null ? `waits to be rebased on ${onto}` : `is rebased on ${onto}`
+    const onto = before ?? 'the newest commit'
+    return waits || base === null ? `waits to be rebased on ${onto}` : `being rebased on ${onto}`
   }
-  if (isGreen(attempt)) return before === null ? 'green, lands next' : `green, waits for ${before}`
+  if (isGreen(attempt)) return before === null ? 'passed, lands next' : `passed, lands after ${before}`
   if (attempt.train?.isRedBehind === true && before !== null)
-    return `its gates were red behind ${before}, waits for it`
-  if (waits) return 'waits for its gates'
-  return timesRebased(attempt) > 0 ? 'the gates run again' : PHASE_WORDS[attempt.phase]
+    return `its gates failed on top of ${before}, so it waits until ${before} is decided`
+  if (waits) return 'waits for a worker to run its gates'
+  return timesRebased(attempt) > 0 ? 'the gates are running again' : PHASE_WORDS[attempt.phase]
 }

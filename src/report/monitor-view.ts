@@ -52,8 +52,8 @@ export function breakerStatus({ records, prd }: State, now: number) {
   const why = history.at(-1)?.why ?? ''
   if (position === 'half-open')
     return { position, text: `trying again: ${id}${why === '' ? '' : ` (${why})`}` }
-  const rests = `${id} rests${until === null ? '' : ` until ${formatUtc(until)}`}`
-  return { position, text: `stopped: ${rests}${why === '' ? '' : ` (${why})`}` }
+  const waits = `${id} waits${until === null ? '' : ` until ${formatUtc(until)}`}`
+  return { position, text: `stopped: ${waits}${why === '' ? '' : ` (${why})`}` }
 }
 
 /** The mark of each level in a live view. */
@@ -131,14 +131,14 @@ function breakerExits(state: State, limits: Limits | null): StopCondition[] {
     rowFor('No progress', breaker.sameTree, limits.breaker.noProgress),
     rowFor('Same failure', breaker.sameError, limits.breaker.sameError),
     ...((breaker.testsOnly ?? 0) > 0
-      ? [rowFor('Tests alone', breaker.testsOnly ?? 0, limits.breaker.noProgress)]
+      ? [rowFor('Only tests', breaker.testsOnly ?? 0, limits.breaker.noProgress)]
       : []),
     ...(describeFalseDone(breaker) === ''
       ? []
       : [
           {
-            name: 'Called done',
-            text: `${breaker.doneInRow} times in a row, and refused (${id})`,
+            name: 'False DONE',
+            text: `${breaker.doneInRow} times in a row (${id})`,
             level: 'near' as const,
           },
         ]),

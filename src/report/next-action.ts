@@ -72,7 +72,7 @@ function whileWorking(reader: Reader, holder: string | null): Sentence {
   const begin = sentence`Nothing to do: Ralph is at work${who}.`
   return hasNoThread(reader)
     ? begin
-    : sentence`${begin} ${typed(reader, 'pause')} holds it after this iteration, ${typed(reader, 'stop')} ends it immediately.`
+    : sentence`${begin} ${typed(reader, 'pause')} pauses it after this iteration, ${typed(reader, 'stop')} ends it immediately.`
 }
 
 function whenReady(reader: Reader, step: Step | null): Sentence {
@@ -98,7 +98,7 @@ function whenEnded(reader: Reader, { conclusion, since }: EndedSituation): Sente
     case 'continued':
       if (willContinue(state)) return sentence`Nothing to do: the next job was started.`
       if (nextJobHeldUntil(state) === null) return goOn
-      return sentence`The hourly ${RESUME_LOST} workflow starts the next job if it is set up; otherwise continue then with ${run(reader)}.`
+      return sentence`If the hourly ${RESUME_LOST} workflow is set up, it starts the next job. If not, continue after that time with ${run(reader)}.`
     case 'complete':
       return whenComplete(reader, since)
     case 'stuck':
@@ -135,9 +135,9 @@ function whileWaiting(reader: Reader, until: number): Sentence {
     ? sentence`; ${run(reader)} tries again at once`
     : resting === undefined || hasNoThread(reader)
       ? sentence``
-      : sentence`; ${typed(reader, `retry ${resting.id} -- <hint>`)} tries it again at once`
+      : sentence`; ${typed(reader, `retry ${resting.id} -- <hint>`)} tries ${{ text: resting.id }} again at once`
   if (surface === 'comment')
-    return sentence`Nothing to do if the hourly ${RESUME_LOST} workflow is set up: work continues by itself${atOnce}.`
+    return sentence`Nothing to do if the hourly ${RESUME_LOST} workflow is set up: it continues the run${atOnce}.`
   return isVendors
     ? sentence`${run(reader)} tries again at once, and waits if the limit still holds.`
     : sentence`${run(reader)} waits until then and continues${atOnce}.`
@@ -180,13 +180,16 @@ function whenPlanProposed(reader: Reader): Sentence {
     const whole = typed(reader, `retry ${id}`)
     return askToContinue(
       reader,
-      sentence`Read the parts of ${{ code: id, most: 64 }}, then ${approve}; ${whole} works on it as it is`,
+      sentence`Read the parts of ${{ code: id, most: 64 }}, then approve them with ${approve}, or keep the story whole with ${whole}`,
     )
   }
   const anew = typed(reader, 'plan -- <what to change>')
   const change =
     surface === 'cli' ? sentence`edit ${prd}` : sentence`edit ${prd} on the branch, or say ${anew}`
-  return askToContinue(reader, sentence`Read the plan; ${approve} begins the work. To change it, ${change}`)
+  return askToContinue(
+    reader,
+    sentence`Read the plan, then begin the work with ${approve}. To change it, ${change}`,
+  )
 }
 
 function whatIsLeft(state: State): 'stories' | 'approvals' | 'nothing' {
@@ -217,8 +220,8 @@ function whenStuck(reader: Reader): Sentence {
     const [outside] = control.scope === null ? [] : unmetOutOfScope(prd, control.scope)
     if (outside !== undefined)
       return askToContinue(reader, sentence`Add it to the run with ${typed(reader, `retry ${outside.id}`)}`)
-    if (reader.surface === 'cli') return sentence`Have it judged again with ${typed(reader, 'run')}.`
-    return askToContinue(reader, sentence`Have it judged again with ${typed(reader, 'verify')}`)
+    if (reader.surface === 'cli') return sentence`Ask the judge again with ${typed(reader, 'run')}.`
+    return askToContinue(reader, sentence`Ask the judge again with ${typed(reader, 'verify')}`)
   }
   const all = others.length === 0 ? sentence`` : sentence` (all of them: ${typed(reader, 'retry all')})`
   const retry = typed(reader, `retry ${first} -- <hint>`)
@@ -250,7 +253,7 @@ function whenAtLimit(reader: Reader): Sentence {
   }
   return hasNoThread(reader)
     ? sentence`Raise ${{ code: 'max-jobs' }}, then continue with ${run(reader)}.`
-    : sentence`Continue with ${run(reader)}: jobs are counted again from there.`
+    : sentence`Continue with ${run(reader)}, which counts jobs from zero again.`
 }
 
 function whenBudgetSpent(reader: Reader): Sentence {
@@ -271,10 +274,7 @@ function whenBudgetSpent(reader: Reader): Sentence {
 }
 
 function allowMore(reader: Reader, command: string): Sentence {
-  return askToContinue(
-    reader,
-    sentence`What was done so far is kept. Allow more with ${typed(reader, command)}`,
-  )
+  return askToContinue(reader, sentence`The work so far is kept. Allow more with ${typed(reader, command)}`)
 }
 
 function whenError(reader: Reader): Sentence {

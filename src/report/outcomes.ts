@@ -108,7 +108,7 @@ export const STORY_STATUSES: Readonly<Record<StoryStatus, StoryStatusRow>> = {
   blocked: { sign: '⛔', cell: '🟥', word: 'blocked', box: '[!]', fill: '#cf222e', ink: '#ffffff' },
   waiting: { sign: '⏳', cell: '⬜', word: 'waiting', box: '[.]', fill: '#f6f8fa', ink: '#57606a' },
   open: { sign: '⬜', cell: '⬜', word: 'open', box: '[ ]', fill: '#ffffff', ink: '#24292f' },
-  outside: { sign: '▫️', cell: '▫️', word: 'not asked for', box: '[ ]', fill: '#f6f8fa', ink: '#57606a' },
+  outside: { sign: '▫️', cell: '▫️', word: 'not in this run', box: '[ ]', fill: '#f6f8fa', ink: '#57606a' },
 }
 
 type ResultRow = { sign: string; word: string; mark: string; colour: Colour }

@@ -77,7 +77,9 @@ export function spendingBlock(view: View): string {
   const beside = costs.besideStoriesUsd
   return joinBlocks([
     table(columns, [view]),
-    beside < 0.005 ? '' : `**Not part of a story**, such as the final verification: ${formatUsd(beside)}.`,
+    beside < 0.005
+      ? ''
+      : `**Besides the stories**, for example for the final verification: ${formatUsd(beside)}.`,
     list([...rungs.map(describeRung), ...unpaid].map((words) => markdownText(words, 300))),
     expectedCost === null ? '' : `**Estimate:** ${expectedCost}.`,
     outlook === null ? '' : `**Remaining:** ${outlook}.`,
@@ -101,7 +103,7 @@ const COMMIT: (typeof STORIES)[number] = [
 /** The columns of the table of attempts in work; HTML uses them as well. */
 export const IN_WORK: Columns<WorkerView> = [
   ['In progress', 'text', ({ id, title }) => ({ text: `${id} ${title}`, most: 120 })],
-  ['Train', 'word', ({ place }) => (place === null ? '' : ordinal(place))],
+  ['Lands', 'word', ({ place }) => (place === null ? '' : ordinal(place))],
   ['Worker', 'word', ({ worker }) => ({ text: worker ?? '', most: 20 })],
   [
     'Now',
@@ -169,12 +171,12 @@ function gateCell(gate: GateResult): { text: string; most: number } {
   return { text, most: 160 }
 }
 
-/** `; 3 need this change`: how many of the tests fail without it. */
+/** `; 3 fail without this change`: so many of the tests need it. */
 function describeProof(proof: GateResult['proof']): string {
   if (proof === undefined) return ''
   const { tests } = proof
   if (tests === undefined) return '; the gate fails without this change'
-  return tests === 1 ? '; 1 needs this change' : `; ${tests} need this change`
+  return tests === 1 ? '; 1 fails without this change' : `; ${tests} fail without this change`
 }
 
 /** The gates of the last attempt, and at most `maxChars` of the output of the one that failed. */

@@ -11,10 +11,10 @@ import { describeChange, type StoryView } from './stories.ts'
 import type { View } from './view.ts'
 
 const INTRODUCTION =
-  'Ralph builds this feature story by story, each by a fresh session of a coding agent, and commits a story only when its gates pass.'
+  'Ralph builds this feature story by story. Each story gets a fresh session of a coding agent, and Ralph commits it only when its gates pass.'
 
 const UNGATED_INTRODUCTION =
-  '**No gates, no command checks the work.** The workflow says `gates: none`. Ralph builds this feature story by story, each in a fresh session of a coding agent.'
+  '**No gates: no command checks the work.** The workflow says `gates: none`. Ralph builds this feature story by story. Each story gets a fresh session of a coding agent.'
 
 /**
  * The feature and the first sentence of its description: `auth: Customers sign in to the shop`. It may become the subject of a merge
@@ -62,7 +62,7 @@ function planText({ plans, next }: View): string {
 
 function checkLine({ id, title, status, aside, remarks, change }: StoryView): string {
   const isDone = status === 'passed' || status === 'skipped'
-  const advice = remarks.length > 0 ? 'look closer: its check has remarks' : ''
+  const advice = remarks.length > 0 ? 'its check has remarks to look at' : ''
   const notes = isDone ? [describeChange(change), aside, advice].filter((note) => note !== '').join('; ') : ''
   const box = status === 'passed' ? '[x]' : '[ ]'
   const notesMarkdown = notes === '' ? '' : ` (${markdownText(notes, 180)})`
@@ -86,7 +86,7 @@ function gatesSentence({ isUngated, stories }: View): string {
   if (passedHere.length === 0) return 'No story has passed in this run yet.'
   const gates = passedHere.flatMap((story) => story.gates)
   const names = new Set(gates.flatMap(({ name, ok, advisory }) => (ok && !advisory ? [name] : [])))
-  if (names.size === 0) return `No gate is known to have run: ${meansLittle}`
+  if (names.size === 0) return `Ralph knows of no gate that ran: ${meansLittle}`
   const commands = [...names].slice(0, 12).map((name) => code(name, 60))
   return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${commands.join(', ')}. The agent’s own claims do not count.`
 }
@@ -97,7 +97,7 @@ function unchangedSentence({ stories }: View): string[] {
   if (count === 0) return []
   const them = count === 1 ? 'it' : 'them'
   return [
-    `${pluralize(count, 'story', 'stories')} passed because a judge said so: nothing was changed for ${them}.`,
+    `${pluralize(count, 'story', 'stories')} passed on the word of a judge: nothing was changed for ${them}.`,
   ]
 }
 
@@ -109,14 +109,14 @@ function finalSentence({ verification, isUngated, stories, takenGates, links }: 
       const levels = describeLevels(stories.flatMap((story) => criteriaRows(story, links.blob)))
       const hasEvidence = stories.some(({ evidence }) => evidence.length > 0)
       const evidence = hasEvidence
-        ? `. Ralph looked up what shows each one: ${levels}`
+        ? `. Ralph checked the evidence for each criterion: ${levels}`
         : ', without citing evidence'
-      return `The final verification passed: ${isUngated ? 'no command was run' : gates}, and a fresh session (also a model) judged that every criterion is met${evidence}.`
+      return `The final verification passed: ${isUngated ? 'no command was run' : gates}, and a judge (also a model) found that every criterion is met${evidence}.`
     }
     case 'off':
-      return 'The final verification is switched off: nothing has judged the criteria themselves.'
+      return 'The final verification is switched off, so no judge has checked the acceptance criteria.'
     case 'not-held':
-      return 'The final verification has not run yet: in it, a fresh session judges every criterion on the finished code.'
+      return 'The final verification has not run yet. It lets a fresh session judge every criterion on the finished code.'
     case 'not-agreed':
       return 'The final verification has not approved the current code.'
   }
@@ -126,8 +126,8 @@ function finalSentence({ verification, isUngated, stories, takenGates, links }: 
 function markedDocuments({ documents, unmarked }: View): string {
   const paths = listNames(documents.map((path) => code(path, 200)))
   const ids = listNames(unmarked.map((id) => code(id, 60)))
-  const marked = `Updated with what passed: ${paths}. ${code('write-back: off')} leaves them as they are.`
-  const notMarked = `Passed, and not marked: ${ids}. Their places in the plan's documents have changed, so mark them by hand.`
+  const marked = `Ralph ticked off the stories that passed, in ${paths}. To keep it from doing so, set ${code('write-back: off')}.`
+  const notMarked = `Ralph could not find ${ids} in your documents again, because these have changed. Tick them off by hand.`
   return [documents.length === 0 ? '' : marked, unmarked.length === 0 ? '' : notMarked]
     .filter(Boolean)
     .join('\n\n')
@@ -139,7 +139,7 @@ function learningList({ learnings }: View): string {
   const items = learnings.slice(-MAX_LEARNINGS).map((learning) => markdownText(learning))
   return list([
     ...items,
-    `Agents wrote these notes for later sessions. Delete what is wrong. ${code('agents-md: off')} keeps them out.`,
+    `Agents wrote these notes for later sessions. Delete what is wrong. To get no such notes, set ${code('agents-md: off')}.`,
   ])
 }
 

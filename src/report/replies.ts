@@ -83,7 +83,7 @@ export function whyReply(why: Why | null): string {
   return joinBlocks([
     `#### ${STORY_STATUSES[story.status].sign} ${storyIdMarkdown(story.id)} ${markdownText(story.title, 120)}`,
     `Status: ${statusText}.${last === null ? '' : ` **Last:** ${toMarkdown(last)}`}${passed === null ? '' : ` ${toMarkdown(passed)}`}`,
-    section('Notes of people', list(guidance.map((one) => markdownText(one, 500)))),
+    section('Notes from people', list(guidance.map((one) => markdownText(one, 500)))),
     section(helpTitle, list(help.map(toMarkdown))),
     output === null
       ? ''
@@ -109,13 +109,13 @@ export type ChangesView = {
 
 /** The reply to `/ralph diff`. */
 export function diffReply({ storyId: id, commits, compareUrl, isKept }: ChangesView): string {
-  if (id === null) return `${link('Everything on the branch', compareUrl)}.\n`
+  if (id === null) return `${link('All changes on the branch', compareUrl)}.\n`
   const all = commits.map(
     ({ sha, subject, compareUrl: url }) =>
       `${link(`\`${sha.slice(0, 7)}\``, url)} ${markdownText(subject, 120)}`,
   )
   if (isKept)
-    return `The saved work of ${storyIdMarkdown(id)} (what its rejected attempts left) is on no branch. The next attempt continues with it; ${code(`/ralph retry ${id} --fresh`)} throws it away.\n`
+    return `Rejected attempts at ${storyIdMarkdown(id)} left saved work, which is on no branch. The next attempt continues with it. To discard it, comment ${code(`/ralph retry ${id} --fresh`)}.\n`
   if (all.length === 0) return `Nothing was changed for ${storyIdMarkdown(id)} yet.\n`
   return joinBlocks([`What was changed for ${storyIdMarkdown(id)}:`, list(all)])
 }
@@ -130,8 +130,8 @@ export function outsideSituation(state: State, isHeld: boolean): Situation {
 /** The reply to a command that waits, since GitHub lets no job start before `until` (epoch milliseconds). `holds`: it pauses or stops. */
 export function rateLimitReply(until: number, isPause: boolean): string {
   // `/ralph run` would end the pause that the command asks for.
-  const how = isPause ? '' : `; comment ${code('/ralph run')} then, or press *Run workflow*`
-  return `⏳ GitHub's rate limit blocks new jobs until ${formatUtc(until)}. The next job does this first${how}.\n`
+  const how = isPause ? '' : ` After that time, start it with ${code('/ralph run')} or *Run workflow*.`
+  return `⏳ GitHub's rate limit blocks new jobs until ${formatUtc(until)}. The next job carries out this command first.${how}\n`
 }
 
 /** The reply to `/ralph status` before a run of the feature. */
@@ -141,7 +141,7 @@ export function noRunReply(): string {
 
 /** The reply to a command on another pull request from the run's branch: Ralph reads no commands there. */
 export function wrongPullReply(pull: number): string {
-  return `😕 The commands for this run are read only in #${pull}. Nothing was changed.\n`
+  return `😕 Ralph reads the commands for this run only in #${pull}, so nothing was changed. Comment there.\n`
 }
 
 /** The reply to a command that changes nothing: the reason, and what to write instead. */
@@ -189,8 +189,8 @@ export function issueReply({ feature, branch, pullUrl, plans, stories }: View): 
       : plan?.phase === 'wanted' && plan.message !== ''
         ? `❓ This issue could not be planned: ${markdownText(plan.message, 400)}\n\nEdit the issue, then comment ${code('/ralph plan')} here.`
         : plan?.phase === 'proposed'
-          ? `📋 ${pluralize(stories.length, 'story is', 'stories are')} proposed in ${where}. Read them there; comment ${code('/ralph approve-plan')} there to begin.`
-          : `🔁 The stories of this issue are being worked on in ${where}.`
+          ? `📋 ${pluralize(stories.length, 'story is', 'stories are')} proposed in ${where}. Read the plan there, and comment ${code('/ralph approve-plan')} there to begin the work.`
+          : `🔁 Ralph works on the stories of this issue in ${where}.`
   return `${marker('issue', feature)}\n${text}\n`
 }
 
@@ -207,6 +207,6 @@ function questionsText(questions: readonly Question[]): string {
     question: (text) => markdownText(text, 400),
     option: (letter, text) => `- **${letter}.** ${markdownText(text, 200)}`,
   })
-  const how = `Answer in a comment: ${code(`/ralph plan -- ${sampleAnswer(questions)}`, 100)}, or in words such as ${code('2: both')}. A bare ${code('/ralph plan')} leaves it to the session.`
+  const how = `Answer in a comment: ${code(`/ralph plan -- ${sampleAnswer(questions)}`, 100)}, or in words such as ${code('2: both')}. Comment only ${code('/ralph plan')} to let the session decide.`
   return `${QUESTIONS}\n\n${lines.join('\n')}\n\n${how}`
 }

@@ -79,7 +79,7 @@ export function describeResults(all: readonly RunResults[]): string | null {
   if (passed === 0) return null
   const first = sum(known, (one) => one.firstTry)
   const perStory = (sum(known, (one) => one.attempts) / passed).toFixed(1)
-  const begin = `${first} of ${passed} stories passed on the first attempt; a story took ${perStory} attempts`
+  const begin = `${first} of ${passed} stories passed on the first attempt; on average, a story took ${perStory} attempts`
   const merged = all.filter((one) => (one.merged?.written ?? 0) > 0)
   if (merged.length === 0) return begin
   const share = sum(merged, (one) => one.merged?.kept ?? 0) / sum(merged, (one) => one.merged?.written ?? 0)

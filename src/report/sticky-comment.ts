@@ -111,11 +111,11 @@ function renderPlan(plan: PlanView, room: number): string {
   const blocks = [
     questionList === ''
       ? ''
-      : `Open questions, with what it assumed (answer with ${answer}):\n\n${questionList}`,
+      : `Open questions, and what the session assumed (answer with ${answer}):\n\n${questionList}`,
     sizeList === '' ? '' : `May be too large for one session:\n\n${sizeList}`,
     collapsible('Read the plan', plannedStories(stories, room - background.length), true),
     background,
-    `<sub>An approval covers exactly this text (${code(digest)}). After an edit, Ralph asks for it again.</sub>`,
+    `<sub>An approval covers exactly this text (${code(digest)}). After an edit, Ralph asks for a new approval.</sub>`,
   ]
   return section(title, joinBlocks(blocks).trim())
 }

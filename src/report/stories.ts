@@ -124,8 +124,8 @@ function describeChoice(choice: ChoiceView): string {
 }
 
 const SPLITS = {
-  wanted: 'will be split: a session proposes its parts next',
-  proposed: 'its parts wait to be approved',
+  wanted: 'will be split: a session proposes smaller stories next',
+  proposed: 'its parts wait for your approval',
 }
 
 /** The note that smaller stories are to replace this one. It follows the text of the status. */
@@ -144,7 +144,7 @@ function gatesWords({ waiting = {} }: State, id: string, status: StoryStatus): s
   return status === 'open' ? WAITS : `; ${WAITS}`
 }
 
-const WAITS = 'its change waits for its gates'
+const WAITS = 'its change is saved, and its gates run next'
 
 /** The start of Ralph's note on a skipped story, before the person's reason. */
 const SKIPPED = 'skipped: '
@@ -197,7 +197,7 @@ function asideOf(status: StoryStatus, how: How, why: string, waitsFor: readonly 
     working: 'in progress now',
     rejected: `to be tried again: ${why}`,
     waiting: `waits for ${waitsFor.slice(0, 3).join(', ')}${more}`,
-    outside: 'not asked for',
+    outside: 'not in this run',
     open: '',
   }
   return asides[status]

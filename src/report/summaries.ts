@@ -30,7 +30,7 @@ export function verificationLines(state: State, { red, verdict, usage }: Verific
   const cost = usage.costUsd > 0 ? ` (${formatUsd(usage.costUsd)})` : ''
   return [
     terminalText(
-      red === null ? verdictWords(state, verdict) : `NOT VERIFIED: gate ${red} fails, so nothing was judged`,
+      red === null ? verdictWords(state, verdict) : `NOT VERIFIED: gate ${red} fails, so no judge was asked`,
     ),
     ...(open === 0 ? [] : [`${pluralize(open, 'story is', 'stories are')} not done yet`]),
     `Nothing was changed, and this session${cost} does not count against the budget of ${feature}.`,

@@ -213,9 +213,7 @@ function noteSentence(note: Note): Sentence {
 function pageNotes(state: State): string[] {
   if (state.pageEdited !== true) return []
   const { page, prd } = ownFiles(state)
-  return [
-    `${page} was edited: no run reads it. The stories are what ${prd} on ${state.branch} says; edit it there`,
-  ]
+  return [`${page} was edited, but a run reads only ${prd}. Edit the stories there, on ${state.branch}`]
 }
 
 /** Notes on stories that could not be split, so that no person waits for their parts. */
@@ -228,7 +226,7 @@ function splitNotes(stories: readonly StoryView[], surface: Surface): string[] {
 /** Why a story could not be split, and what a person types to ask again. */
 export function describeUnsplit(id: string, why: string, surface: Surface): string {
   const again = formatCommandLine(surface, `split ${id} -- <how>`)
-  return `${id} could not be split: ${why}. To ask again, say where to cut: ${again}`
+  return `${id} could not be split: ${why}. To try again, say how to split it: ${again}`
 }
 
 /**

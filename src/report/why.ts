@@ -59,7 +59,7 @@ const FAILURE_TITLES: Readonly<Record<Failure['kind'], string>> = {
   guard: 'Ralph refused the change',
   gates: 'The change was not accepted',
   judge: 'The judge did not agree',
-  conflict: 'The change conflicts with what people committed',
+  conflict: 'The change conflicts with commits of people',
   examples: 'The output differs from what an example expects',
 }
 
@@ -152,7 +152,7 @@ function restSentence({ records }: State, id: string): Sentence | false {
   const breaker = records[id]?.breaker
   if (breaker?.position !== 'open' || breaker.until === null) return false
   const why = { text: breaker.history.at(-1)?.why ?? 'its attempts made no progress' }
-  return sentence`It rests until ${{ text: formatUtc(breaker.until) }} (${why}).`
+  return sentence`Ralph does not try it again before ${{ text: formatUtc(breaker.until) }} (${why}).`
 }
 
 /** After this many rejected attempts, a story may be too large. */

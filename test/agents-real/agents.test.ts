@@ -96,7 +96,7 @@ async function implementsStory(cli: Cli): Promise<void> {
       assert.ok(used.inputTokens >= tokensUsed([0, 1, 2, 0]).inputTokens)
       assert.deepEqual({ inputTokens, outputTokens, cachedTokens }, used)
       assert.equal(calls, 2, 'the session and the judge')
-      assert.match(log, /^\[verify\] VERIFIED: (?!.*without naming evidence)/m)
+      assert.match(log, /^\[verify\] VERIFIED: (?!.*without citing evidence)/m)
       assert.ok(agentSeconds > 0)
       const { input, output, cached } = PRICES.any
       const price = (inputTokens - cachedTokens) * input + cachedTokens * cached + outputTokens * output

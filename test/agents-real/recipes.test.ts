@@ -62,7 +62,7 @@ async function play(name: string, bin: string, env: Readonly<Record<string, stri
     assert.equal(outcome.exit, 0, outcome.log)
     assert.equal(outcome.said.outcome, 'complete', outcome.log)
     assert.equal(await bench.git('show', 'ralph/sample:hello.txt'), 'hello')
-    assert.match(outcome.log, /^\[verify\] VERIFIED: (?!.*without naming evidence)/m)
+    assert.match(outcome.log, /^\[verify\] VERIFIED: (?!.*without citing evidence)/m)
     return { ...outcome, files: await bench.git('ls-tree', '-r', '--name-only', 'ralph/sample') }
   } finally {
     await bench[Symbol.asyncDispose]()

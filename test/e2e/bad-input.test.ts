@@ -118,7 +118,7 @@ const CASES: Case[] = [
     name: 'a token that GitHub rejects',
     inputs: { token: 'ghp_0123456789abcdefghij0123456789abcdef' },
     says: [
-      /input token: GitHub does not accept this token: it is expired, revoked or of another server\./,
+      /input token: GitHub does not accept this token: it is expired, revoked or from another server\./,
       /fix: leave the input out.*or give a valid one/,
     ],
   },
@@ -232,7 +232,7 @@ test('a branch protected from pushes is refused, and the next run goes on once t
     github: { protectedBranches: ['ralph/sample'] },
   })
   const run = await site.go()
-  await refused(site, run, [/ralph\/sample was not accepted/])
+  await refused(site, run, [/the remote refused ralph\/sample/])
   site.github.settings.protectedBranches = []
   assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
 })
@@ -274,7 +274,7 @@ test('a job without permission to dispatch the next one keeps its work and says 
     workflow: (text) => text.replace('      actions: write # the next job', '      actions: read'),
   })
   const run = await site.go()
-  saysOnce(site, run, [/ralph\.yml could not be dispatched/, /actions: write/])
+  saysOnce(site, run, [/could not start the workflow ralph\.yml/, /actions: write/])
   assert.equal(outputsOf(run)['stories-passed'], '1')
   await site.go()
   assert.equal(

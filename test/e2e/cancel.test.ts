@@ -95,7 +95,7 @@ test('a job that is cancelled in a session leaves no child process, pushes its s
   assert.equal((await site.checks()).get('ralph')?.conclusion, 'cancelled')
   assert.match(
     postLog(run).trim(),
-    /^artifact ralph-sample-\d+-1: the report and what agents and gates said \(\d+ files, \d+ KB\)$/,
+    /^artifact ralph-sample-\d+-1: the report, and the logs of agents and gates \(\d+ files, \d+ KB\)$/,
   )
   assert.equal(site.runner.runs.length, 1, 'what a person cancelled is not started again')
   assert.doesNotMatch(postLog(run), /continues its work/)

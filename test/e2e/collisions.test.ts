@@ -34,7 +34,7 @@ test('a pull request names another one of Ralph that changes the same files, wit
   const said = await summaryOf(site, 'ralph/other')
   assert.match(
     said,
-    /Another pull request of Ralph changes src\/one\.mjs, test\/one\.test\.mjs as well\. After one of the two/,
+    /Another pull request of Ralph also changes src\/one\.mjs, test\/one\.test\.mjs\. When one of the two/,
   )
   assert.match(said, /\[Pull request 1\]\(http\S*\/pull\/1\)/)
 })

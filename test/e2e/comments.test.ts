@@ -114,7 +114,7 @@ const CASES: Record<string, Case> = {
     says: /are read only in #1$/,
     reactions: ['confused'],
     answer:
-      /^<!-- ralph:reply:\d+ -->\n😕 The commands for this run are read only in #1\. Nothing was changed\.\n$/,
+      /^<!-- ralph:reply:\d+ -->\n😕 Ralph reads the commands for this run only in #1, so nothing was changed\. Comment there\.\n$/,
   },
   'an unknown command with hostile text': {
     body: '/ralph `id`|<img/src=x>@octocat::error::x',
@@ -429,7 +429,7 @@ test('`/ralph why` and `/ralph diff` are answered at once, for a failed, a passe
   const left = await answer('diff us-002')
   assert.match(
     left.body,
-    /The saved work of \*\*US-002\*\* \(what its rejected attempts left\) is on no branch\. .*--fresh/,
+    /Rejected attempts at \*\*US-002\*\* left saved work, which is on no branch\. .*--fresh/,
   )
   const { records } = await site.state()
   const commit = records['US-001']?.commit ?? ''

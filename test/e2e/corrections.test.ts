@@ -541,7 +541,7 @@ test('a removal from the merge queue is corrected like a red check, on a branch 
   assert.equal(worked, 'FIX-1')
   assert.match(
     prompt,
-    /The merge queue removed the pull request for this check: it is red on the merge with main/,
+    /The merge queue removed the pull request, because this check fails on the merge with main/,
   )
   assert.match(prompt, /src\/two\.mjs:1: two and theirs/)
   assert.match(prompt, /the end of the log/)

@@ -284,7 +284,7 @@ test('a dispatch that GitHub drops: the schedule resumes the chain, once', async
   const said = await schedule(site)
   assert.deepEqual(said, ['resumed: sample (the next job was promised and never started)'])
   await oneChain(site)
-  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.deepEqual(await schedule(site), ['no run has lost its job, so there is nothing to resume'])
 })
 
 test('a dispatch that GitHub refuses fails the job with the reason, keeps its work, and the schedule resumes the chain', async () => {
@@ -293,7 +293,7 @@ test('a dispatch that GitHub refuses fails the job with the reason, keeps its wo
   const run = await site.go()
   assert.equal(run.conclusion, 'failure')
   assert.equal(outputsOf(run).outcome, 'error')
-  assert.match(annotationsOf(run, 'error').join('\n'), /ralph\.yml could not be dispatched/)
+  assert.match(annotationsOf(run, 'error').join('\n'), /could not start the workflow ralph\.yml/)
   assert.equal((await site.prd()).userStories[0]?.passes, true)
   await schedule(site)
   assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
@@ -341,7 +341,7 @@ test('the schedule waits for a queued run that may be the next job, but not for 
   for (const title of ['Ralph sample', 'Ralph']) {
     waiting(title, startedAt)
     assert.deepEqual(await schedule(site), [
-      'a job is already waiting; the next scheduled run looks again: sample',
+      'not resumed, because a job is already queued (the next scheduled run checks again): sample',
     ])
   }
   const old = waiting('Ralph', startedAt - 48 * 3_600_000)
@@ -392,7 +392,7 @@ test('the machine of a job is lost: the schedule resumes the chain, and the atte
   await site.setScript({ ...SCRIPT, 'US-002': [{ shell: middle.shell }] })
   await site.runner.dispatch('ralph.yml', { feature: 'sample' }, { actor: 'alice' })
   const second = await middle.reached()
-  assert.deepEqual(await scheduleBeside(site), ['no chain is lost'])
+  assert.deepEqual(await scheduleBeside(site), ['no run has lost its job, so there is nothing to resume'])
   site.runner.kill(second.id)
   await site.runner.settled()
   await site.setScript(SCRIPT)
@@ -429,9 +429,9 @@ test('the machine of a job is lost, and people close the pull request: its check
   site.runner.kill(second.id)
   await site.runner.settled()
   const stranger = await site.github.openPull('bob', { head: 'ralph/other' })
-  assert.deepEqual(await closedBy(stranger.number), ['there is no run for this branch'])
+  assert.deepEqual(await closedBy(stranger.number), ["the branch is not one of Ralph's runs"])
   assert.notDeepEqual(openChecks(site), [])
-  const notResumed = ['not resumed, as the pull request was merged or closed: sample']
+  const notResumed = ['not resumed, because the pull request was merged or closed: sample']
   assert.deepEqual(await closedBy(number), notResumed)
   assert.deepEqual(openChecks(site), [])
   assert.deepEqual(await schedule(site), notResumed)
@@ -484,7 +484,7 @@ test('a job that a person cancelled: the schedule does not resume the chain', as
   await site.runner.settled()
   assert.equal(outputsOf(second).outcome, 'interrupted', site.log())
   await site.setScript(SCRIPT)
-  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.deepEqual(await schedule(site), ['no run has lost its job, so there is nothing to resume'])
   assert.equal((await site.sessions()).length, 2)
 })
 
@@ -499,7 +499,7 @@ test('a job that a person cancelled and that was killed before it could save: th
   assert.equal(second.conclusion, 'cancelled', site.log())
   assert.equal(outputsOf(second).outcome, undefined, 'main was killed')
   await site.setScript(SCRIPT)
-  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.deepEqual(await schedule(site), ['no run has lost its job, so there is nothing to resume'])
   assert.equal((await site.sessions()).length, 2)
 })
 
@@ -512,11 +512,11 @@ test('the schedule does not resume a paused or a finished chain', async () => {
   site.github.comment('alice', (await site.pull()).number, '/ralph pause')
   await middle.release()
   await site.runner.settled()
-  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.deepEqual(await schedule(site), ['no run has lost its job, so there is nothing to resume'])
   await site.say('alice', '/ralph run')
   await site.runner.settled()
   assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
-  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.deepEqual(await schedule(site), ['no run has lost its job, so there is nothing to resume'])
 })
 
 test('the schedule does not resume a chain that waits for calls-per-hour', async () => {
@@ -524,7 +524,7 @@ test('the schedule does not resume a chain that waits for calls-per-hour', async
   await site.go()
   await site.runner.settled()
   assert.deepEqual(outcomes(site), ['paused'], site.log())
-  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.deepEqual(await schedule(site), ['no run has lost its job, so there is nothing to resume'])
   assert.equal((await site.sessions()).length, 1)
 })
 
@@ -572,7 +572,7 @@ test('a check that neither the job nor its post step could close is closed by th
   site.runner.cancel(run.id)
   await site.runner.settled()
   assert.deepEqual(openChecks(site), ['ralph'], site.log())
-  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.deepEqual(await schedule(site), ['no run has lost its job, so there is nothing to resume'])
   assert.deepEqual(openChecks(site), [])
   assert.equal((await site.checks()).get('ralph')?.conclusion, 'cancelled')
 })
@@ -581,7 +581,7 @@ test('the schedule deletes the state of a feature whose pull request was closed 
   await using site = await withResume()
   await site.go()
   await oneChain(site)
-  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.deepEqual(await schedule(site), ['no run has lost its job, so there is nothing to resume'])
   const { github } = site
   const state = await site.state()
   const monthAgo = Date.now() - 31 * 24 * 60 * 60_000
@@ -591,10 +591,10 @@ test('the schedule deletes the state of a feature whose pull request was closed 
   assert.ok(issue !== undefined)
   issue.closedAt = new Date(monthAgo).toISOString()
   // It ended lately.
-  assert.deepEqual(await schedule(site), ['no chain is lost'])
+  assert.deepEqual(await schedule(site), ['no run has lost its job, so there is nothing to resume'])
   await putState(github, { ...state, lease: null, job: { ...state.job, startedAt: monthAgo } })
   assert.deepEqual(await schedule(site), [
-    'deleted the state, as the pull request was merged or closed 30 days ago: 2026-01-31-sample',
+    'deleted the state, because the pull request was merged or closed 30 days ago: 2026-01-31-sample',
   ])
   assert.equal(await github.bare.run(['for-each-ref', 'refs/ralph']), '')
   assert.equal(await github.head('ralph/sample'), state.published)

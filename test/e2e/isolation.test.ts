@@ -100,7 +100,10 @@ test(
     })
     assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
     for (const name of ['home', 'test'])
-      assert.match(site.log(), new RegExp(`gate ${name}: not run again, as it passed at US-001, just now`))
+      assert.match(
+        site.log(),
+        new RegExp(`gate ${name} is not run again, because it passed on this code \\(US-001, just now\\)`),
+      )
   },
 )
 

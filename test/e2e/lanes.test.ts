@@ -374,7 +374,7 @@ async function addFiltered(at: Place): Promise<void> {
 }
 
 test('checked-out Git LFS files are refused with max-parallel; LFS pointers are the same in lanes', async () => {
-  await using _at = await onCheckout(addFiltered, /data\.bin: the filter lfs has rewritten this file/)
+  await using _at = await onCheckout(addFiltered, /data\.bin: the git filter lfs has rewritten this file/)
   await using _there = await onCheckout(async (at) => {
     await addFiltered(at)
     at.git('config', '--remove-section', 'filter.lfs')

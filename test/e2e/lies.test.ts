@@ -258,7 +258,7 @@ test('with `weakened-tests: warn` the check shows the weakened tests', async () 
   const run = await site.go()
   assert.equal(outputsOf(run).outcome, 'complete', site.log())
   const check = (await site.checks()).get('ralph / DELETE')
-  assert.match(check?.text ?? '', /Look at this when you review[\s\S]*base\.test\.mjs/)
+  assert.match(check?.text ?? '', /Look at this in your review[\s\S]*base\.test\.mjs/)
 })
 
 test('without protected-paths the check shows a changed gate definition', async () => {
@@ -283,7 +283,7 @@ test('without protected-paths the check shows a changed gate definition', async 
   const check = (await site.checks()).get('ralph / PACKAGE')
   assert.match(
     check?.text ?? '',
-    /Look at this when you review\s[\s\S]*gate test \(checks as they were\): with these files as before: [^\n]*package\.json/,
+    /Look at this in your review\s[\s\S]*gate test \(checks as they were\): with these files as before: [^\n]*package\.json/,
   )
 })
 

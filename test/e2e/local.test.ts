@@ -181,7 +181,7 @@ test('processes that a killed run left are ended by the next run', async () => {
   const ended = await at.run(GOOD)
   assert.equal(ended.code, 0, ended.err)
   assert.deepEqual(alive(), [])
-  assert.match(ended.out, /process(?:es)? of the run before (?:was|were) still there: ended/)
+  assert.match(ended.out, /ended \d+ process(?:es)? that the previous run had left running/)
   assert.deepEqual(
     [at.state().records['US-001']?.attempts, at.state().records['US-001']?.interruptions],
     [2, 0],
@@ -235,7 +235,8 @@ test('a run killed during the baseline or the final verification goes on where i
     assert.equal(ended.code, 0, ended.err)
     assert.deepEqual([at.git('status', '--porcelain'), await at.read('src/base.txt')], ['', 'base\n'])
     assert.equal(at.state().prd.userStories[0]?.title, 'another part')
-    const [, aside = ''] = /Were they yours\? git restore --source=(\w+) -- <path>/.exec(ended.out) ?? []
+    const [, aside = ''] =
+      /To get your own work back: git restore --source=(\w+) -- <path>/.exec(ended.out) ?? []
     assert.equal(at.git('show', `${aside}:src/litter`), 'litter')
   }
 })
@@ -446,7 +447,7 @@ test('files rewritten by a git filter are reported before the run begins, and po
   at.git('checkout', 'a.bin')
   const ended = await at.run(GOOD)
   assert.equal(ended.code, 64)
-  assert.match(ended.err, /a\.bin: the filter big has rewritten this file/)
+  assert.match(ended.err, /a\.bin: the git filter big has rewritten this file/)
 })
 
 test('Ctrl+C twice ends the run at once, without child processes, and the next run goes on', async () => {

@@ -101,7 +101,7 @@ test('status in the action reports a feature before a run, after it, and one tha
   await using place = await site({ 'US-001': [goodTurn('one', 1)] })
   const before = await look(place, 'status')
   assert.equal(before.run.conclusion, 'success', place.log())
-  assert.match(annotationsOf(before.run, 'notice').join('\n'), /no run of a feature has begun yet/)
+  assert.match(annotationsOf(before.run, 'notice').join('\n'), /no run has begun yet/)
   assert.equal(outputsOf(await place.go()).outcome, 'complete', place.log())
   const after = await look(place, 'status')
   assert.equal(after.run.conclusion, 'success', place.log())

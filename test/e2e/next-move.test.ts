@@ -151,7 +151,7 @@ test('status after a run was killed shows no run at work, and the next run goes 
 test('status after a pause before the first run, and after an interrupted run', async () => {
   await using place = await openPlace(TWO)
   await place.setScript({ 'US-001': [{ hang: true }] })
-  assert.match((await place.ralph('pause')).out, /^no run is at work on sample: it stays paused/)
+  assert.match((await place.ralph('pause')).out, /^sample is paused\. To start it, type ralph run sample$/m)
   assert.deepEqual(await stands(place), [
     'Paused by you · 0 of 2 stories pass',
     'Next: Continue with ralph run.',
@@ -185,7 +185,7 @@ test('status at max-iterations and after a batch has ended', async () => {
     [stood, next],
     [
       'Stopped: the limit of 1 iterations is reached · 1 of 2 stories pass',
-      'Next: What was done so far is kept. Allow more with ralph limit iterations +5. Then continue with ralph run.',
+      'Next: The work so far is kept. Allow more with ralph limit iterations +5. Then continue with ralph run.',
     ],
   )
   assert.ok(ended.out.includes(next))
@@ -200,7 +200,7 @@ test('status at max-cost-usd', async () => {
   const [, next = ''] = await stands(place, ...limit)
   assert.equal(
     next,
-    'Next: What was done so far is kept. Allow more with ralph limit cost +1. Then continue with ralph run.',
+    'Next: The work so far is kept. Allow more with ralph limit cost +1. Then continue with ralph run.',
   )
   assertDone(await follow(place, next, ...limit))
 })
@@ -211,7 +211,7 @@ test('status when the final verification gave no verdict', async () => {
   await place.setScript({ 'US-001': [good('US-001')], verify: [mute, mute, mute] })
   assert.equal((await run(place, '--max-attempts', '1')).code, 1)
   const [, next = ''] = await stands(place, '--max-attempts', '1')
-  assert.equal(next, 'Next: Have it judged again with ralph run.')
+  assert.equal(next, 'Next: Ask the judge again with ralph run.')
   await place.setScript({ 'US-001': [good('US-001')] })
   assertDone(await follow(place, next))
 })

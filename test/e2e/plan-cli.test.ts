@@ -78,7 +78,7 @@ test('ralph plan from a sentence: changes of its session are discarded, and a ru
       ['US-002', false],
     ],
   )
-  assert.match(err, /undone: the session had changed files/)
+  assert.match(err, /the session changed files; Ralph undid that/)
   assert.match(err, /cost \$0\.01/)
   assert.equal(at.git('status', '--porcelain', '--', '.', ':!.ralph'), before)
   assert.deepEqual(await Promise.all(['src/base.txt', 'staged.txt', 'loose.txt'].map(at.read)), [
@@ -319,7 +319,7 @@ test('when sessions return no plan the interview asks for more, and plans with t
     { plan: [{ say: 'I think so.' }, { say: 'Still words.' }, proposal(PASSKEY)] },
   )
   await using terminal = at.terminal(['plan', 'auth', '--', 'passkeys'])
-  await terminal.see('What else is wanted?')
+  await terminal.see('What should the session know?')
   terminal.type('on every page', KEYS.enter)
   await terminal.see('Leave it')
   terminal.type(KEYS.enter)

@@ -167,7 +167,7 @@ test('artifacts between the jobs are validated, and an invalid one never lands',
       workflow: twisted(/RALPH_FROM_GATE: .*/, `RALPH_FROM_GATE: '{"nonce":"x","code":null,"event":null}'`),
     })
     await site.go()
-    await neverPassed(site, /the gate job handed nothing over/)
+    await neverPassed(site, /the gate job gave no result/)
   })
   await t.test('a secret of the agent that other jobs do not have', async () => {
     await using site = await one({
@@ -198,7 +198,7 @@ test('artifacts between the jobs are validated, and an invalid one never lands',
         assert.equal(outputsOf(run).outcome, 'error', site.log())
         await neverPassed(site, /the artifact with its changes did not arrive/)
         assert.deepEqual(landed(run), ['failure', 'skipped'], 'an honest error is not landed again')
-        assert.doesNotMatch(site.log(), /handed nothing over|no further attempt fits/)
+        assert.doesNotMatch(site.log(), /gave no result|no further attempt fits/)
         const state = await site.state()
         const [entry] = state.timeline
         assert.deepEqual([entry?.result, state.records['US-001']?.interruptions ?? 0], ['returned', 0])

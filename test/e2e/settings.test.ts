@@ -52,7 +52,7 @@ test('a comment while the configuration is invalid: a warning says which refs Ra
   await site.say('alice', '/ralph status')
   assert.match(
     annotationsOf(site.last(), 'warning').join('\n'),
-    /the configuration could not be read, .*ralph\/ .*refs\/ralph: ralph\.config\.yml: maxAttemps/,
+    /Ralph could not read the configuration, .*ralph\/ .*refs\/ralph: ralph\.config\.yml: maxAttemps/,
   )
 })
 

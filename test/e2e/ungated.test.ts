@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { annotationsOf, goodTurn, openSite, outputsOf, story } from './site.ts'
 
-const FIRST = 'No gates, no command checks the work'
+const FIRST = 'No gates: no command checks the work'
 const CLAIMS = /passed (?:its|all|every) gates?|(?:every|all) gates? passed|when its gates pass/
 
 test('`gates: none` is a warning on every surface, and no surface says that gates passed', async (t) => {

@@ -87,7 +87,7 @@ test('a worker that starts after all stories have landed skips prepare, and ends
   assert.ok(!prepared.includes('worker 2'), prepared)
   const [, late] = site.runner.runs[0]?.jobs.filter(({ key }) => key === 'work') ?? []
   const log = late?.steps.flatMap(({ annotations }) => annotations.map(({ message }) => message)).join('\n')
-  assert.match(log ?? '', /there is nothing more for this worker/)
+  assert.match(log ?? '', /nothing to do: there is no story left for this worker/)
 })
 
 test('the API fails for one worker: its stories land all the same', async () => {

@@ -35,7 +35,7 @@ test('a flaky gate that is green on its second try, on the committed tree, passe
   const { findings, stories } = await viewed(chain)
   assert.deepEqual(findingSentences(findings).map(toPlainText), [
     '⚠️ US-001 no gate fails without this change, so no test shows that it works',
-    '⚠️ gate test is flaky: red and green on one tree, for US-001',
+    '⚠️ gate test is flaky: it failed and passed on the same code, in US-001',
   ])
   assert.deepEqual(stories[0]?.remarks, [
     'no gate fails without this change, so no test shows that it works',

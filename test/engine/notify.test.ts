@@ -58,7 +58,7 @@ test('a webhook that answers with errors is one warning, and the chain completes
   await using chain = await Chain.open({ stories, script: { 'US-001': [goodTurn('one')] }, inputs })
   assert.equal((await chain.go()).outcome, 'complete')
   assert.ok(server.heard.length > 1)
-  assert.deepEqual(chain.notes, ['notify: discord: not sent: HTTP 500: gone'])
+  assert.deepEqual(chain.notes, ['notify: Ralph could not send a message to discord: HTTP 500: gone'])
 })
 
 type Sent = { traceId: string; spanId: string; parentSpanId?: string; name: string } & Record<string, unknown>
@@ -111,5 +111,5 @@ test('an OTLP collector that refuses requests is one warning per job', async () 
   const stories = [story('US-001', 'one')]
   await using chain = await Chain.open({ stories, script: { 'US-001': [goodTurn('one')] }, env })
   assert.equal((await chain.go()).outcome, 'complete')
-  assert.deepEqual(chain.notes, ['telemetry was not taken: HTTP 503: full'])
+  assert.deepEqual(chain.notes, ['Ralph could not send telemetry: HTTP 503: full'])
 })

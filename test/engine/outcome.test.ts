@@ -98,7 +98,7 @@ test('with `commits.prdChanges: false` documents stay unmarked: the state lists 
   assert.deepEqual((await chain.state()).unmarked, ['US-002'])
   assert.match(
     chain.notes.join('\n'),
-    /not brought up to date, as commits.prdChanges is false: "docs\/fix_plan.md"/,
+    /Ralph did not update "docs\/fix_plan.md", because commits.prdChanges is false/,
   )
 })
 

@@ -157,7 +157,7 @@ function isRefusalShown({ github }: Site, run: Run, pull: number): boolean {
   // The mistake has that reaction whoever made it.
   const commands = github.comments(pull).filter(({ body }) => body === NOTE || body === HELP)
   const isConfused = commands.some(({ id }) => github.reactions(id).some((one) => one.content === 'confused'))
-  return isConfused || /the reaction could not be set/.test(annotationsOf(run, 'warning').join())
+  return isConfused || /Ralph could not set a reaction/.test(annotationsOf(run, 'warning').join())
 }
 
 /** Nothing is lost, nothing is doubled, and no report has decided anything. */
@@ -380,5 +380,5 @@ test('without permission for checks the run posts commit statuses; without both 
   assert.equal(run.conclusion, 'success', site.log())
   assert.equal((await site.prd()).run.outcome, 'complete')
   const said = annotationsOf(run, 'warning').join('\n')
-  assert.match(said, /neither checks nor statuses may be posted: the job needs permissions: checks: write/)
+  assert.match(said, /GitHub refuses checks and statuses: give the job permissions: checks: write/)
 })

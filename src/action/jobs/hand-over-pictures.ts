@@ -33,7 +33,7 @@ function withPicture(value: FromGate, at: number, one: Screenshot, picture: Buff
 }
 
 function withRemark(leftOut: number): (gate: GateResult) => GateResult {
-  const remark = `${leftOut} of its pictures did not fit into what jobs hand over`
+  const remark = `${leftOut} screenshots are not shown, because they were too large to pass from job to job`
   return (gate) => ({ ...gate, remarks: [...(gate.remarks ?? []), remark] })
 }
 

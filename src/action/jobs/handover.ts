@@ -194,7 +194,11 @@ export function plannedOf(proposal: Proposal, usage: Usage): Planned {
   if (proposal.kind !== 'proposed' && proposal.kind !== 'asked') return { ...proposal, usage }
   const json = JSON.stringify(proposal)
   if (json.length <= MAX_PLAN_CHARACTERS) return { kind: 'proposed', words: json, usage }
-  return { kind: 'none', message: 'a plan that is too long to be handed over: ask for fewer stories', usage }
+  return {
+    kind: 'none',
+    message: 'the plan is too long to pass from job to job: ask for fewer stories',
+    usage,
+  }
 }
 
 export const readFromClaim = (text: string | undefined) => read(fromClaim, text)

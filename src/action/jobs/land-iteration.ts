@@ -96,23 +96,23 @@ async function missingHandover(
   const session = workedIn(work)?.session
   const needsSession = handed === 'attempt' && !hasSession
   if (work === null && (needsSession || handed === 'verify' || handed === 'plan'))
-    return 'the work job handed nothing over'
-  if (needsSession && session === undefined) return 'the work job handed no session over'
+    return 'the work job gave no result'
+  if (needsSession && session === undefined) return 'the work job gave no result of a session'
   const needsNoGates = handed === 'plan' || (needsSession && session?.status !== 'finished')
-  if (gate === null && !needsNoGates) return 'the gate job handed nothing over'
+  if (gate === null && !needsNoGates) return 'the gate job gave no result'
   return work?.sha256 == null ? null : readPack(git, work.sha256, artifact)
 }
 
 /** No session began: the attempt is given back, and a person has to fix the mistake that the work job reported. */
 function endedByMistake(state: State, summary: string): State {
-  const halted = { kind: 'error' as const, summary, fix: 'fix it, then run again' }
+  const halted = { kind: 'error' as const, summary, fix: 'fix what it says, then run again' }
   return { ...refundAll(state, 'limit', summary), job: { ...state.job, halted } }
 }
 
 /** What people read if a session succeeded and its changes did not arrive. */
 export const NO_ARTIFACT = {
-  summary: 'the session ended well, but the artifact with its changes did not arrive',
-  fix: 'check the upload step of the work job and the download steps of the others, then run again. The usual cause is a full artifact storage quota',
+  summary: 'the session finished, but the other jobs did not get the artifact with its changes',
+  fix: 'check the upload step of the work job and the download steps of the other jobs, then run again. The usual cause is a full artifact storage quota',
 }
 
 /** Whether the work job handed over a session with changes whose artifact is not here. */

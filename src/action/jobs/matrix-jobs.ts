@@ -138,7 +138,7 @@ export async function landMatrix(
     if (work?.mistake != null && !cancelled) {
       const summary = createCleaner(redactor.redact)(work.mistake)
       const returned = refund(state, attempt, 'limit', summary)
-      state = haltWithError(returned, summary, 'fix it, then run again')
+      state = haltWithError(returned, summary, 'fix what it says, then run again')
       continue
     }
     if (
@@ -167,7 +167,7 @@ export async function landMatrix(
     if (gate?.code != null && gate.code === (await codeDigest(git, objects, step.attempt.candidate.commit)))
       return { event: await taker(attempt)(step, now) }
     if (hasChanged) return 'left'
-    const lost = gate === null ? 'the gate job handed nothing over' : 'the gate job ran on other code'
+    const lost = gate === null ? 'the gate job gave no result' : 'the gate job ran on other code'
     warn(`${attempt.storyId} is given back: ${lost}`)
     return { event: { kind: 'lost', ...idOf(attempt), why: lost, at: ports.clock.now() } }
   }
@@ -179,7 +179,7 @@ export async function landMatrix(
 async function whyLost(attempt: Attempt, { workspace, receivedFrom }: Tools): Promise<string | null> {
   if (hasCandidate(attempt)) return null
   const { work, artifact } = receivedFrom(assignedWorker(attempt) ?? '')
-  if (work === null || workedIn(work) === null) return 'the work job handed no session over'
+  if (work === null || workedIn(work) === null) return 'the work job gave no result of a session'
   return work.sha256 === null ? null : readPack(workspace.git, work.sha256, artifact)
 }
 

@@ -44,14 +44,15 @@ export async function hasPack(git: Git, artifact = ''): Promise<boolean> {
 export async function readPack(git: Git, sha256: string, artifact = ''): Promise<string | null> {
   const file = packFile(git, artifact)
   const found = await lstat(file).catch(() => null)
-  if (found?.isFile() !== true) return 'there is no pack'
-  if (found.size > MAX_BYTES) return `the pack has ${Math.round(found.size / 1024 / 1024)} MB`
+  if (found?.isFile() !== true) return 'the artifact has no pack file with the changes'
+  if (found.size > MAX_BYTES)
+    return `the pack file with the changes is too large (${Math.round(found.size / 1024 / 1024)} MB)`
   const bytes = await readFile(file)
-  if (digestOf(bytes) !== sha256) return 'the pack is not the one that the work job wrote'
+  if (digestOf(bytes) !== sha256) return 'the pack file is not the one that the work job wrote'
   // The pack is hostile: git checks every object of it.
   const options = { input: bytes, accept: [1, 128] }
   const result = await git.run(['index-pack', '--strict', '--fsck-objects', '--stdin'], options)
-  return result.code === 0 ? null : `the pack was refused: ${result.stderr.trim().split('\n')[0] ?? ''}`
+  return result.code === 0 ? null : `git refused the pack file: ${result.stderr.trim().split('\n')[0] ?? ''}`
 }
 
 /** A digest of a commit's code: all entries of its root except `.ralph`, which has times that differ from job to job. */

@@ -17,7 +17,7 @@ export function workEventOf({ kind }: Step, event: Event): WorkEvent | null {
     case 'interrupted':
     case 'out-of-time': {
       const { spent } = event
-      const none = { kind: 'none' as const, message: 'the job ended before its session' }
+      const none = { kind: 'none' as const, message: 'the job ended before the session did' }
       if (spent === null) return null
       return kind === 'plan'
         ? { kind: 'planned', plan: { ...none, usage: spent.usage } }

@@ -126,7 +126,7 @@ class Taking {
     const said = workedIn(this.#work)
     const isOwn = said?.storyId === attempt.storyId && said.slot === slotOf(attempt)
     if (said === null || !isOwn)
-      return { kind: 'lost', ...idOf(attempt), why: 'the work job handed no session over' }
+      return { kind: 'lost', ...idOf(attempt), why: 'the work job gave no result of a session' }
     const commit = this.#work?.commit ?? null
     const reason = commit === null ? null : await this.#checkOutSession(state.green, commit)
     const { session } = said
@@ -164,7 +164,7 @@ class Taking {
       await repository.checkOut(green, { base, tree, dropped: [] })
       return null
     } catch (error) {
-      return `what the session left could not be looked at: ${messageOf(error)}`
+      return `Ralph could not read the files that the session left: ${messageOf(error)}`
     }
   }
 
@@ -261,7 +261,7 @@ class Taking {
   #planned({ split }: Extract<Step, { kind: 'plan' }>, state: State): StepResult {
     const said = this.#work?.event
     if (said?.kind !== 'planned') {
-      const none = { kind: 'none' as const, message: 'the work job handed over no plan' }
+      const none = { kind: 'none' as const, message: 'the work job gave no plan' }
       return { kind: 'planned', split, proposal: none, usage: emptyUsage() }
     }
     const { usage, ...plan } = said.plan
@@ -313,8 +313,8 @@ class Taking {
   }
 }
 
-const NO_VERDICT = { kind: 'none' as const, message: 'the work job handed over no verdict' }
-const NOTHING_HANDED = 'the gate job handed nothing over'
+const NO_VERDICT = { kind: 'none' as const, message: 'the work job gave no verdict' }
+const NOTHING_HANDED = 'the gate job gave no result'
 
 /** Which of the results that were handed over count, in the order of the configured gates. A missing one is red, for the reason `why`. */
 function acceptResults(

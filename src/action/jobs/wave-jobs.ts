@@ -35,9 +35,10 @@ export function refuseNoWave({ maxParallel, isolation }: Settings): void {
   if (isolation === 'separate-job')
     throw new UserError({
       path: 'isolation',
-      found: 'these jobs work on stories side by side, and that needs isolation: same-user or other-user.',
+      found:
+        'this workflow works on several stories at a time, which needs isolation: same-user or other-user.',
       expected: '',
-      fix: 'change that, or copy examples/ralph-separate.yml',
+      fix: 'change isolation, or copy the workflow examples/ralph-separate.yml',
     })
   if (maxParallel < 2)
     throw new UserError({ path: 'max-parallel', found: `${maxParallel}`, expected: '2 or more', fix })

@@ -42,7 +42,7 @@ export async function runWork({
   const { git, repository } = workspace
   const prepared = await ports.gates.prepare(state.green, ports.signal)
   if (prepared?.ok === false) {
-    const fix = 'see its output in the log of the work job'
+    const fix = 'read its output in the log of the work job, and fix what it says'
     throw new UserError({
       path: 'prepare',
       found: `the command \`prepare\` failed: ${prepared.ended}.`,
@@ -72,7 +72,10 @@ export async function runWork({
   const sha256 = commit === null ? null : await writePack(git, commit, state.green)
   return {
     handover: writeHandover(fitWork({ nonce, event, commit, sha256, mistake: null })),
-    summary: commit === null ? 'handed over: no changes' : 'handed over: the changes of the session',
+    summary:
+      commit === null
+        ? 'passed to the next job: no changes'
+        : 'passed to the next job: the changes of the session',
   }
 }
 

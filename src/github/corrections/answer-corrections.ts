@@ -56,7 +56,7 @@ export async function answerCorrections(context: AnswerContext): Promise<string[
       await answer(source.kind, context, source, { id, result, reply: replyOf(context, id, result) })
       done.push(id)
     } catch (error) {
-      github.warn(`the reply for ${id} could not be posted: ${githubMessage(error)}`)
+      github.warn(`Ralph could not post the reply for ${id}: ${githubMessage(error)}`)
     }
   }
   return done

@@ -143,13 +143,13 @@ export async function reportOf(
   const { name, url } = check
   const first = await firstRedStory(github, state, head, check).catch((error: unknown) => {
     github.warn(
-      `earlier results of the check ${oneLine(name, 80)} could not be read: ${githubMessage(error)}`,
+      `Ralph could not read earlier results of the check ${oneLine(name, 80)}: ${githubMessage(error)}`,
     )
     return null
   })
   return {
     source: { kind: 'check', name: oneLine(name, 100), head, url, digest },
-    text: text === '' ? 'The check left no output.' : fenced(text),
+    text: text === '' ? 'The check has no output.' : fenced(text),
     places: first === null ? found.map(({ path, line }) => ({ path, lines: { from: line, to: line } })) : [],
     ...(first === null ? lastStory(state) : { otherwise: first }),
   }
@@ -226,7 +226,9 @@ async function annotationsOf({ api, repo, warn }: GitHub, check: Seen): Promise<
         message: oneLine(message ?? '', 500),
       }))
   } catch (error) {
-    warn(`the annotations of the check ${oneLine(check.name, 80)} could not be read: ${githubMessage(error)}`)
+    warn(
+      `Ralph could not read the annotations of the check ${oneLine(check.name, 80)}: ${githubMessage(error)}`,
+    )
     return []
   }
 }
@@ -237,7 +239,9 @@ async function logOf(github: GitHub, check: Seen): Promise<string> {
   try {
     return await readLogEnd(github, check.id)
   } catch (error) {
-    github.warn(`the log of the check ${oneLine(check.name, 80)} could not be read: ${githubMessage(error)}`)
+    github.warn(
+      `Ralph could not read the log of the check ${oneLine(check.name, 80)}: ${githubMessage(error)}`,
+    )
     return ''
   }
 }

@@ -78,7 +78,7 @@ export function createHearing(options: HearingOptions): CorrectionPort {
             continue
           }
           // It is read again at the next chance.
-          options.github.warn(`reviews and checks could not be read: ${githubMessage(error)}`)
+          options.github.warn(`Ralph could not read reviews and checks: ${githubMessage(error)}`)
         }
       }
       return heard

@@ -20,7 +20,8 @@ export async function readLogEnd({ api, repo }: GitHub, jobId: number): Promise<
     place === undefined
       ? null
       : await fetch(place, { signal: AbortSignal.timeout(MAX_MS), redirect: 'error' })
-  if (answer !== null && !answer.ok) throw new Error(`the log's storage answered ${answer.status}`)
+  if (answer !== null && !answer.ok)
+    throw new Error(`the download of the log failed with HTTP ${answer.status}`)
   const body: unknown = answer === null ? response.data : answer.body
   return body instanceof ReadableStream ? endOf(body) : ''
 }

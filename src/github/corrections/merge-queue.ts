@@ -74,5 +74,5 @@ export async function readRemoval(
 }
 
 function removedSentence({ base }: State): string {
-  return `The merge queue removed the pull request for this check: it is red on the merge with ${oneLine(base.branch, 80)}.`
+  return `The merge queue removed the pull request, because this check fails on the merge with ${oneLine(base.branch, 80)}.`
 }

@@ -16,7 +16,7 @@ export function telemetryConfig(env: Variables, warn: (message: string) => void)
   const endpoint = readVariable(env, 'OTEL_EXPORTER_OTLP_ENDPOINT').replace(/\/+$/, '')
   if (endpoint === '' || readVariable(env, 'OTEL_SDK_DISABLED').toLowerCase() === 'true') return null
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) {
-    warn('OTEL_EXPORTER_OTLP_ENDPOINT is not a http or https URL: nothing is sent there')
+    warn('OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https URL, so Ralph sends no telemetry')
     return null
   }
   const service = readVariable(env, 'OTEL_SERVICE_NAME')

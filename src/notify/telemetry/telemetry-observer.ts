@@ -76,7 +76,7 @@ export class Telemetry implements Observer {
       const { ok, detail } = await sendRequest({ url, headers, body: JSON.stringify(body) }, patienceMs, late)
       if (ok) continue
       warn(
-        `telemetry was not taken: ${terminalText(redact(late.aborted ? 'no answer in time' : detail), 300)}`,
+        `Ralph could not send telemetry: ${terminalText(redact(late.aborted ? 'no answer in time' : detail), 300)}`,
       )
       return
     }

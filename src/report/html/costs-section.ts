@@ -8,7 +8,6 @@ import {
   formatTokens,
   formatUsd,
   formatUtc,
-  pluralize,
 } from '../figures.ts'
 import { ITERATIONS } from '../parts.ts'
 import { costPerAttempt, percent, type Rung } from '../rungs.ts'
@@ -20,15 +19,15 @@ export function costTables({ timeline, usage, probably, atWorst, costs, rungs, u
   if (usage.calls === 0 && timeline.length === 0) return nothing
   const likely = probably === null ? nothing : html`<p><b>Estimate:</b> ${probably}.</p>`
   const ahead = atWorst === null ? nothing : html`<p><b>At most:</b> ${atWorst}.</p>`
-  const others = `${timeline.length < MAX_TIMELINE ? '' : 'attempts before them, '}verification and plans`
-  return html`${likely}${ahead}${rungTable({ rungs, unpaid })}<h3>By story</h3>${byStory(costs)}<h3>By job</h3>${table(JOBS, costs.byJob)}${besideNote(`these attempts, for ${others}`, costs.besideAttemptsUsd)}${collapsible(`By attempt (${timeline.length})`, table(ITERATIONS, timeline))}`
+  const others = `${timeline.length < MAX_TIMELINE ? '' : 'earlier attempts, '}verification and plans`
+  return html`${likely}${ahead}${rungTable({ rungs, unpaid })}<h3>By story</h3>${byStory(costs)}<h3>By job</h3>${table(JOBS, costs.byJob)}${besideNote(`table by attempt: ${others}`, costs.besideAttemptsUsd)}${collapsible(`By attempt (${timeline.length})`, table(ITERATIONS, timeline))}`
 }
 
 const RUNGS: Columns<Rung> = [
   ['Model', 'text', ({ model: text }) => ({ text, most: 120 })],
   ['Passed', 'figure', ({ passed, attempts }) => `${passed} of ${attempts}`],
   ['Rate', 'figure', ({ passed, attempts }) => percent(passed / attempts)],
-  ['An attempt', 'figure', (rung) => (rung.costUsd === 0 ? '' : formatUsd(costPerAttempt(rung)))],
+  ['Cost per attempt', 'figure', (rung) => (rung.costUsd === 0 ? '' : formatUsd(costPerAttempt(rung)))],
   ['Cost', 'figure', costOrEmpty],
 ]
 
@@ -57,13 +56,13 @@ function byStory({ byStory: rows, besideStoriesUsd }: Costs): Markup {
   const left = rows.length - MAX_ROWS
   const more =
     left > 0
-      ? html`<p class="aside">The ${MAX_ROWS} dearest; ${pluralize(left, 'more story', 'more stories')}.</p>`
+      ? html`<p class="aside">The ${MAX_ROWS} most expensive stories; ${left} more are not shown.</p>`
       : nothing
-  return html`${table(STORY_COSTS, rows.slice(0, MAX_ROWS))}${more}${besideNote('a story, for verification and plans', besideStoriesUsd)}`
+  return html`${table(STORY_COSTS, rows.slice(0, MAX_ROWS))}${more}${besideNote('table by story: verification and plans', besideStoriesUsd)}`
 }
 
 function besideNote(what: string, costUsd: number): Markup {
-  return costUsd < MIN_USD ? nothing : html`<p class="aside">Not part of ${what}: ${formatUsd(costUsd)}.</p>`
+  return costUsd < MIN_USD ? nothing : html`<p class="aside">Not in the ${what} (${formatUsd(costUsd)}).</p>`
 }
 
 const JOBS: Columns<Costs['byJob'][number]> = [

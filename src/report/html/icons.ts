@@ -16,7 +16,7 @@ const ICONS = new Map<string, readonly [label: string, colour: string, path: str
   ['⏩', ['skipped', 'soft', 'M3 3l5 5-5 5M8 3l5 5-5 5']],
   ['⏳', ['waiting', 'soft', `${RING}M8 4v4l3 2`]],
   ['⬜', ['open', 'soft', 'M3 3h10v10H3Z']],
-  ['▫', ['not asked for', 'soft', 'M6 6h4v4H6Z']],
+  ['▫', ['not in this run', 'soft', 'M6 6h4v4H6Z']],
   ['⏸', ['paused', 'wait', 'M5 3v10M11 3v10']],
   ['⏹', ['ended', 'wait', 'M4 4h8v8H4Z']],
   ['📋', ['plan', 'wait', 'M3 2h10v12H3ZM6 6h4M6 9h4']],

@@ -39,13 +39,13 @@ ${one.outlook === null ? nothing : html`<p><b>Remaining</b> ${inlineText(one.out
 function renderNow({ workers, lines, isAtWork, now, url }: LiveView): Markup {
   const lastOutput =
     lines.length === 0 ? nothing : html`<pre class="said">${lines.slice(-30).join('\n')}</pre>`
-  const runLink = url === null ? nothing : html`<p>${link('Where it runs', url)}</p>`
+  const runLink = url === null ? nothing : html`<p>${link('Open the job', url)}</p>`
   if (workers.length === 0)
     return html`<p>${isAtWork ? 'Between two stories.' : 'No run is at work on it.'}</p>${runLink}${lastOutput}`
   if (workers.length > 1) return html`${table(IN_WORK, workers)}${runLink}${lastOutput}`
   const rows = workers.map((one) => {
     const before =
-      one.before === '' ? nothing : html`<p class="why">Before: ${inlineText(one.before, 300)}</p>`
+      one.before === '' ? nothing : html`<p class="why">Last failure: ${inlineText(one.before, 300)}</p>`
     return html`<p><b>${inlineText(one.title, 300)}</b></p>
 <p>${capitalize(one.which)}, ${one.doing}, for ${formatDuration(now - one.startedAt)}</p>
 ${before}`
@@ -73,7 +73,7 @@ export function indexPage(views: readonly LiveView[], live: Omit<Live, 'body'>, 
 /** The live part of a page, with the note below it. */
 export function liveBody(part: Markup, note: string): Markup {
   return html`<div id="live">${part}</div>
-<p class="aside"><span id="note">${inlineText(note, 400)}</span> <b id="lost" hidden>No answer from ralph serve: was it ended?</b></p>
+<p class="aside"><span id="note">${inlineText(note, 400)}</span> <b id="lost" hidden>ralph serve does not answer. Is it still running?</b></p>
 `
 }
 

@@ -41,7 +41,7 @@ ${attempts.map((one) => attemptShape(one, top + 15, percent))}${attempts.map((on
     )
   const more =
     all.length > lanes.length
-      ? html`<p class="aside">The ${lanes.length} stories that were worked on last; ${all.length - lanes.length} more before them.</p>`
+      ? html`<p class="aside">The ${lanes.length} stories that sessions worked on last; ${all.length - lanes.length} earlier ones are not shown.</p>`
       : nothing
   return html`<svg class="timeline" role="img" aria-label="${pluralize(worked.length, 'iteration')} in order of time" width="100%" height="${height}">${lines}${drawn}</svg>
 <p class="legend"><i class="agent"></i> agent <i class="gates"></i> gates <i class="rest"></i> other <b class="good">✔</b> passed <b class="bad">✘</b> rejected <b>◆</b> a candidate that was not chosen <b>↺</b> reset <b>↩</b> given back, does not count as an attempt</p>${more}`
@@ -107,7 +107,7 @@ export function dependencyPicture(stories: readonly StoryView[]): Markup {
   const { edges, drawn } = dependenciesOf(stories)
   if (edges.length === 0) return nothing
   if (drawn.length > MAX_STORIES || edges.length > MAX_EDGES)
-    return html`<p class="aside">${pluralize(drawn.length, 'story', 'stories')} with ${edges.length} dependencies: too many to draw. Each story names its own.</p>`
+    return html`<p class="aside">${pluralize(drawn.length, 'story', 'stories')} with ${edges.length} dependencies are too many to draw. Each story above lists its dependencies.</p>`
   const columns = assignColumns(edges)
   const rows = new Map<number, number>()
   const positions = new Map(

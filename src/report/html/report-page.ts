@@ -113,7 +113,7 @@ ${view.description.trim() === '' ? nothing : html`<p class="prose">${view.descri
 }
 
 function describeAge({ chainGoesOn, asOf, now }: View): string {
-  const stale = now - asOf > 60_000 ? `, looked at ${formatUtc(now)}` : ''
+  const stale = now - asOf > 60_000 ? ` (page written ${formatUtc(now)})` : ''
   const when = `As of ${formatUtc(asOf)}${stale}.`
   return chainGoesOn ? `This run is still in progress. ${when}` : when
 }
@@ -168,7 +168,7 @@ function refusals({ timeline }: View): Markup {
     ({ storyId, attempt, summary }) =>
       html`<li><b>${inlineText(storyId, 64)}</b>, attempt ${attempt}: ${inlineText(summary, 400)}</li>`,
   )
-  return section('refused', 'What the agent was refused', html`<ul>${items}</ul>`)
+  return section('refused', 'Changes that Ralph refused', html`<ul>${items}</ul>`)
 }
 
 function footer({ now }: View): Markup {

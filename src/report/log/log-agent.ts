@@ -25,10 +25,10 @@ export function describeAgentEvent(event: AgentEvent): string {
     case 'limit':
       return event.resetsAt === null
         ? 'a usage or rate limit is reached'
-        : `the usage limit is reached, until ${formatUtc(event.resetsAt)}`
+        : `the usage limit is reached and resets at ${formatUtc(event.resetsAt)}`
     case 'retry': {
       const after = event.status === null ? 'a failed request' : `HTTP ${event.status}`
-      return `asks its server again after ${after} (attempt ${event.attempt})`
+      return `asks the model again after ${after} (retry ${event.attempt})`
     }
     case 'usage':
       return ''

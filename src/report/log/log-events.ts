@@ -111,7 +111,9 @@ export function eventLines(
 /** Gates whose earlier result was used, so that they did not run again. */
 function reusedGateLines(gates: readonly GateResult[]): Line[] {
   return gates.flatMap(({ name, asAt }) =>
-    asAt === undefined ? [] : [line('verify', `gate ${name}: not run again, as it passed at ${asAt}`, 'dim')],
+    asAt === undefined
+      ? []
+      : [line('verify', `gate ${name} is not run again, because it passed on this code (${asAt})`, 'dim')],
   )
 }
 
@@ -137,10 +139,10 @@ function editLine(edit: BranchEdit, green: string): Line {
 }
 
 function joinedLines({ green, people }: Pick<JoinedBranch, 'green' | 'people'>, state: State): Line[] {
-  const joined = line('git', `joined with what people committed: ${green.slice(0, 7)}`)
+  const joined = line('git', `merged the commits that people pushed: ${green.slice(0, 7)}`)
   if (people?.page !== true) return [joined]
   const { page, prd } = ownFiles(state)
-  return [joined, warningLine(`${page} was edited, which no run reads: the stories are what ${prd} says`)]
+  return [joined, warningLine(`${page} was edited, but a run reads only ${prd}. Edit the stories there`)]
 }
 
 function documentLines(paths: readonly string[]): Line[] {
@@ -151,7 +153,7 @@ function planLine({ split, proposal, usage }: Extract<Event, { kind: 'planned' }
   const used = usageSuffix(usage)
   if (proposal.kind === 'asked') {
     const questions = pluralize(proposal.questions.length, 'question')
-    return line('plan', `${questions} before the plan${used}`, 'green')
+    return line('plan', `${questions} to answer before the plan${used}`, 'green')
   }
   if (proposal.kind !== 'proposed') {
     const failure = split === null ? 'no plan' : `${split} is not split`
@@ -236,7 +238,7 @@ function verdictLine(tag: string, verdict: Verdict, usage: Usage): Line {
 
 function describeEvidence(evidence: readonly StoryEvidence[] = []): string {
   return evidence.length === 0
-    ? 'without naming evidence'
+    ? 'without citing evidence'
     : `with ${pluralize(evidence.length, 'piece', 'pieces')} of evidence`
 }
 

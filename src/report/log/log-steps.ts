@@ -9,22 +9,28 @@ import { type Line, type LineFacts, line } from './log-line.ts'
 export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
   switch (step.kind) {
     case 'baseline':
-      return [line('baseline', `are the gates green on ${state.base.branch}?`, 'dim')]
+      return [line('baseline', `checking that the gates pass on ${state.base.branch}`, 'dim')]
     case 'agent':
       return iterationLines(state, facts)
     case 'examples':
-      return [line('examples', `of ${step.storyId} are written and sealed`, 'dim')]
+      return [
+        line(
+          'examples',
+          `a fresh session writes the examples of ${step.storyId}, and Ralph seals them`,
+          'dim',
+        ),
+      ]
     case 'answer':
-      return [line('answer', `a fresh session that cannot write answers ${step.storyId}`, 'dim')]
+      return [line('answer', `a fresh read-only session answers ${step.storyId}`, 'dim')]
     case 'try':
-      return [line('examples', 'a fresh session calls the product, and Ralph compares', 'dim')]
+      return [line('examples', 'a fresh session runs the product, and Ralph compares its output', 'dim')]
     case 'gates':
       return isUngated(state.job) ? [] : [line('gates', 'running', 'dim')]
     case 'judge': {
       const { storyId, candidate } = step.attempt
       const why = candidate.empty
         ? `nothing was changed, so a fresh session judges whether ${storyId} is met`
-        : `a fresh session judges whether ${storyId} asks for what the tests expect now`
+        : `a fresh session judges whether ${storyId} requires the changed tests`
       return [line('judge', why, 'dim')]
     }
     case 'verify': {
@@ -44,7 +50,7 @@ export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
         line(facts.agent, 'reading and proposing stories; Ralph undoes what it writes', 'dim'),
       ]
     case 'join':
-      return [line('git', `joining with ${step.theirs.slice(0, 7)}, which people committed`)]
+      return [line('git', `merging ${step.theirs.slice(0, 7)}, which people pushed`)]
     case 'publish':
       return [line('git', `publishing ${state.branch}`, 'dim')]
     default:

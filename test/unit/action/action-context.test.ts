@@ -47,7 +47,7 @@ test('baseBranch of two branches that name each other is followed once, and the 
   const { branch, settings, notes } = await settingsOfBase(contextOf(), treeOf)
   assert.deepEqual([branch, settings.baseBranch, asked], ['develop', 'develop', ['main', 'develop']])
   assert.deepEqual(notes, [
-    'the configuration on develop names the base main, which is ignored: the one on main counts',
+    'the configuration on develop has base-branch: main, which Ralph ignores: it reads base-branch only on main',
   ])
 })
 

@@ -42,7 +42,7 @@ for (const [command, event, text] of [
     assert.equal(errors.length, 1, `${stdout}${stderr}`)
     assert.match(
       errors[0] ?? '',
-      /GITHUB_EVENT_PATH: the runner's event file \S+event\.json holds no JSON object\./,
+      /GITHUB_EVENT_PATH: the runner's event file \S+event\.json is not a JSON object\./,
     )
     assert.equal(status, 1)
     assert.doesNotMatch(`${stdout}${stderr}`, /SyntaxError|\n {4}at /)

@@ -28,7 +28,7 @@ test('archive moves a finished run as a whole, and refuses before its merge', as
   assert.equal(early.code, 64)
   assert.match(
     early.err,
-    /HEAD: ralph\/sample is checked out, .*\n {2}fix: merge it, git switch main, then ralph archive sample/,
+    /HEAD: ralph\/sample is checked out\. .*\n {2}fix: merge ralph\/sample, then type git switch main and ralph archive sample/,
   )
 
   place.git('switch', '-q', 'main')
@@ -51,7 +51,7 @@ test('archive moves a finished run as a whole, and refuses before its merge', as
   place.git('switch', '-q', 'main')
   const { out, code } = await place.ralph('archive')
   assert.equal(code, 0)
-  assert.match(out, /archived: \.ralph\/archive\/2026-01-31-sample\n.*commit it: git add -A \.ralph/)
+  assert.match(out, /archived: \.ralph\/archive\/2026-01-31-sample\n.*Commit this: git add -A \.ralph/)
   assert.equal(await isThere(place, FOLDER), false)
   assert.equal((await read(place, `${ARCHIVED}/prd.json`)).userStories[0].passes, true)
   place.git('add', '-A')
@@ -60,7 +60,7 @@ test('archive moves a finished run as a whole, and refuses before its merge', as
   assert.equal(again.code, 64)
   assert.match(
     again.err,
-    /sample is finished on ralph\/sample, and this checkout does not have it yet\.\n {2}fix: merge it, .*has it already/,
+    /sample is finished, but ralph\/sample is not merged into this checkout\.\n {2}fix: merge ralph\/sample, .*If sample is in \.ralph\/archive already/,
   )
   // Its branch still stands: nobody means it who does not name it.
   const run = await place.ralph('run', ...place.agent, ...GATE)
@@ -109,10 +109,13 @@ test('archive of an unfinished list removes passed stories from prd.json', async
   )
   assert.equal((await read(place, `${FOLDER}/done.json`)).userStories[0].id, 'US-001')
   const loose = await place.ralph('archive')
-  assert.match(loose.err, /prd\.json: it is not committed, .*\n {2}fix: git add -A .* && git commit/)
+  assert.match(
+    loose.err,
+    /prd\.json: this file has uncommitted changes, .*\n {2}fix: git add -A .* && git commit/,
+  )
   place.git('add', '-A')
   place.git('commit', '-qm', 'archive')
-  assert.match((await place.ralph('archive')).err, /no story has passed or was skipped/)
+  assert.match((await place.ralph('archive')).err, /no story has passed or been skipped/)
 })
 
 test('archive --force archives the last run, and works on every story again on its branch', async () => {

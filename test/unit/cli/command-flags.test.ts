@@ -207,14 +207,18 @@ test('commands that cannot be done are refused, with what to type instead', asyn
     ],
     [
       ['status', 'a', '--feature', 'b'],
-      /this names two features: a, and --feature b\.$/m,
+      /two features are named: a and --feature b\.$/m,
       /fix: name it once: ralph status a, or ralph status b$/m,
     ],
-    [['plan', 'a', '--feature', 'b'], /two features: a, and --feature b/, /fix: name it once: ralph plan a/],
+    [
+      ['plan', 'a', '--feature', 'b'],
+      /two features are named: a and --feature b/,
+      /fix: name it once: ralph plan a/,
+    ],
     [['pause', 'US-001'], /there is no feature US-001 here\.$/m, /fix: use one of: ralph pause sample/],
     [
       ['log', 'US-001', 'US-002'],
-      /shows one story, and this names several: US-001 US-002\.$/m,
+      /shows one story, but several are named: US-001 US-002\.$/m,
       /fix: ralph log US-001$/m,
     ],
     [['limit', 'iterations', '20'], /say what to raise/, /fix: ralph limit iterations \+20$/m],
@@ -243,7 +247,7 @@ test('commands that would change nothing are refused, and those with a later eff
   }
   assert.match(
     (await place.ralph('archive')).out,
-    /^noted: .* into done\.json when the next run ends\nNext: /,
+    /^noted: when the next run ends, .* into done\.json\nNext: /,
   )
 })
 

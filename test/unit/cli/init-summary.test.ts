@@ -25,7 +25,7 @@ Next       git add --all && git commit -m "ci: Ralph"
   )
   assert.match(
     lastScreen(project.init('--yes').out) ?? '',
-    /^Written +nothing: every file is there already \(.*\)$/m,
+    /^Written +nothing: every file is already there \(.*\)$/m,
   )
 })
 

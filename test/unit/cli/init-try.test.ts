@@ -51,7 +51,7 @@ test('init replaces a red test gate by a script that only tests; --no-try and na
   const screen = shown.ralph('init', '--yes', ...PIN).out.replace(/\n +/g, ' ')
   assert.match(
     screen,
-    /warning: `npm test` is red here \(exit 1\), so gate test runs `npm run unit` instead\. Check that this is enough/,
+    /warning: `npm test` fails here \(exit 1\), so gate test runs `npm run unit` instead\. If that is not enough, fix `npm test`/,
   )
   assert.match(
     screen,
@@ -91,12 +91,12 @@ test('init writes gates that it cannot try, with a warning: a missing program, a
   execFileSync('chmod', ['+x', `${missing.folder}/.git/bin/go`])
   execFileSync('git', ['init', '-q'], { cwd: missing.folder })
   const { out } = missing.ralph('init', '--yes', ...PIN)
-  assert.match(out, /warning: test could not be judged here \(exit 127/)
+  assert.match(out, /warning: Ralph could not try gate test here \(exit 127/)
   assert.deepEqual(Object.keys(await gatesIn(missing)), ['vet', 'test', 'build'])
 
   await using unprepared = await openProject(pack({ test: 'touch ran' }))
   const failing = unprepared.ralph('init', '--yes', ...PIN, '--prepare', 'echo "error: offline"; exit 5')
-  assert.match(failing.out, /warning: prepare exit 5 here, so no gate was tried.*error: offline/)
+  assert.match(failing.out, /warning: prepare exit 5 here \(error: offline\), so no gate was tried/)
   assert.deepEqual(await gatesIn(unprepared), { test: 'npm test' })
   await using uninstalled = await openProject(pack({ test: 'touch ran' }))
   const without = uninstalled.ralph('init', '--yes', ...PIN, '--prepare', 'no-such-installer install')

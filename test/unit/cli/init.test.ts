@@ -32,7 +32,7 @@ test('init of a Node project shows the files, writes them, and does nothing the 
   assert.ok(first.out.indexOf('+name: Ralph') < first.out.indexOf('Written:'))
   const before = await project.all()
   const second = project.init('--yes')
-  assert.match(second.out, /^Nothing was written: every file is there/m)
+  assert.match(second.out, /^Nothing was written: every file is already there/m)
   assert.doesNotMatch(second.out, /^\+/m)
   assert.deepEqual(await project.all(), before)
   assert.equal(
@@ -63,7 +63,7 @@ test("init adds an exception for `queue` to the project's actionlint configurati
   const { out } = project.init('--yes', '--diff')
   assert.match(out, /^\+paths:$/m)
   assert.deepEqual(Object.keys(parse(await project.read(config))), ['self-hosted-runner', 'paths'])
-  assert.match(project.init('--yes').out, /^Nothing was written: every file is there/m)
+  assert.match(project.init('--yes').out, /^Nothing was written: every file is already there/m)
   await project.write({ [config]: 'paths: { "**/own.yml": { ignore: [SC2086] } }\n' })
   assert.match(
     project.init('--yes').out,
@@ -194,7 +194,7 @@ test('init makes a repository of an empty folder, and asks for a gate where it k
   await using empty = await open({ 'README.md': '# later\n' })
   const { code, out } = empty.init('--yes')
   assert.equal(code, 0)
-  assert.match(out, /warning: gates: none/)
+  assert.match(out, /warning: `gates: none` means/)
   const config = parse(await empty.read('ralph.config.yml'))
   assert.deepEqual([config.gates, config.baseline], ['none', 'off'])
   assert.equal(
@@ -284,7 +284,7 @@ test('init writes a shell variable to both files in a form that a run expands', 
   const text = await project.read('ralph.config.yml')
   const { settings } = readSettings({ file: { path: 'ralph.config.yml', text }, env: {}, surface: 'cli' })
   assert.equal(settings.gates.find(({ name }) => name === 'home')?.run, command)
-  assert.match(project.init('--yes').out, /^Nothing was written: every file is there/m)
+  assert.match(project.init('--yes').out, /^Nothing was written: every file is already there/m)
 })
 
 test('init with an agent on this machine pins its version in CI only', async () => {
@@ -308,7 +308,7 @@ test('init for separate-job writes four jobs, and every setting into the configu
   assert.equal(isolation, 'separate-job')
   assert.match(agentVersion, /^\d/)
   assert.deepEqual(gates, { lint: 'npm run lint', test: 'npm test' })
-  assert.match(project.init('--yes').out, /^Nothing was written: every file is there/m)
+  assert.match(project.init('--yes').out, /^Nothing was written: every file is already there/m)
 })
 
 test('init for separate-job with max-parallel writes the workflow with matrices', async () => {
@@ -358,7 +358,7 @@ test("init pins the action's commit; where it is unknown, a placeholder is repor
   const pinned = `ralph/action@${git('rev-parse', 'HEAD')} # v1`
   assert.equal(await project.read(workflow), edited.replaceAll('ralph/action@<sha> # v1', pinned))
   assert.ok((await project.read('.github/workflows/ralph-resume.yml')).includes(pinned))
-  assert.match(init(), /^Nothing was written: every file is there/m)
+  assert.match(init(), /^Nothing was written: every file is already there/m)
 })
 
 test('init indents the configuration as .editorconfig says, and adds git-ignored files by force', async () => {
@@ -406,7 +406,7 @@ test('init --bmad writes the workflow, the command and the status line, and keep
   )
   assert.match(await project.read('.claude/commands/ralph.md'), /_bmad\/bmm\/workflows\/ralph\.md/)
   assert.match(await project.read('_bmad/bmm/workflows/ralph.md'), /ralph plan/)
-  assert.match(project.init('--yes', '--bmad').out, /^Nothing was written: every file is there/m)
+  assert.match(project.init('--yes', '--bmad').out, /^Nothing was written: every file is already there/m)
 
   const list = 'workflow_status:\n  - name: prd\n    phase: 2\n    status: "required"\n'
   await using other = await open({ ...NODE, 'docs/bmm-workflow-status.yaml': list })

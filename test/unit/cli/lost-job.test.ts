@@ -36,7 +36,10 @@ test("a run after one that was killed in a session names the files in the tree t
   await place.setScript({ 'US-001': [good('US-001')] })
   const { code, out, err } = await place.ralph('run', ...place.agent, ...GATE, '--no-final-verification')
   assert.equal(code, 0, err)
-  assert.match(out + err, /lost left mine\.txt, src\/US-001\.txt: taken as its work on US-001/)
+  assert.match(
+    out + err,
+    /the lost session left changes in mine\.txt, src\/US-001\.txt\. Ralph takes them for its work on US-001/,
+  )
 })
 
 test("a run after one that was killed while it wrote its own files does not name these as people's work", async () => {
@@ -58,5 +61,5 @@ test("a run after one that was killed while it wrote its own files does not name
   await place.setScript({ 'US-001': [good('US-001')] })
   const { code, out, err } = await place.ralph('run', ...place.agent, ...GATE, '--no-final-verification')
   assert.equal(code, 0, err)
-  assert.match(out + err, /lost left src\/US-001\.txt: taken as its work on US-001/)
+  assert.match(out + err, /left changes in src\/US-001\.txt\. Ralph takes them for its work on US-001/)
 })

@@ -163,7 +163,7 @@ test('monitor shows a run in CI by two API requests, with its address', async ()
   assert.deepEqual([code, err], [0, ''])
   assert.match(out, /^=== ralph\/auth ===\nStatus: STUCK, Stuck: US-003 is blocked/)
   assert.match(out, /^Next: .*\/ralph /m)
-  assert.ok(out.includes(`${github.url}/acme/shop, asked every 30 s`), out)
+  assert.ok(out.includes(`${github.url}/acme/shop, checked every 30 s`), out)
   assert.deepEqual(
     github.requests.map(({ operation, status }) => [operation, status]),
     [
@@ -187,7 +187,7 @@ test('monitor reports a token that may not read, no token, and a clone of anothe
   }
   assert.match(
     await told(),
-    /--remote: this clone has no remote origin, and runs in CI are at https:\/\/github\.com\./,
+    /--remote: this clone has no remote origin, but Ralph looks for runs in CI at https:\/\/github\.com\./,
   )
   await inCi(place, github, github.mintJobToken({ checks: 'write' }))
   assert.match(

@@ -37,7 +37,7 @@ test('any other older command line is refused with the new one', () => {
     ['add work.md', 'ralph plan --from work.md'],
     [
       'run --config ../other/x.json',
-      'ralph run --pipeline x (a file .ralph/configs/NAME.json; the settings of Ralph itself: --config-file)',
+      'ralph run --pipeline x for a pipeline in .ralph/configs/NAME.json, or --config-file FILE for settings of Ralph',
     ],
   ]
   for (const [line, fix] of rows) {

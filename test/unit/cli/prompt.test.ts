@@ -21,7 +21,7 @@ test('prompt prints exactly what a session gets, at every attempt', async () => 
     assert.equal(code, 0, err)
     assert.match(out, new RegExp(`attempt ${attempt}`))
     assert.match(out, /part \{\{gates\}\} \$\{GATES\}/)
-    assert.match(err, /^part +bytes +at most\n/m)
+    assert.match(err, /^part +bytes +limit\n/m)
     assert.match(err, /^template: built in$/m)
     const refs = place.refs()
     assert.equal((await place.ralph('prompt', 'US-002', ...settings)).code, 0)
@@ -150,7 +150,7 @@ test('log prints the last session and its gates with their files, or an earlier 
   await using place = await openPlace([{ id: 'US-001' }, { id: 'US-001-2' }])
   const none = await place.ralph('log', 'US-001')
   assert.deepEqual([none.code, none.err], [1, ''])
-  assert.match(none.out, /^there is no log of US-001 on this machine: it was not worked on yet$/m)
+  assert.match(none.out, /^there is no log of US-001 on this machine: no session has worked on it yet$/m)
   await place.setScript({
     'US-001': [
       { ...bad('US-001'), say: 'first words\n::error::x' },
@@ -180,7 +180,7 @@ test('log prints the last session and its gates with their files, or an earlier 
   )
   const wrong = await place.ralph('log', 'nobody')
   assert.equal(wrong.code, 64)
-  assert.match(wrong.err, /there is no story \S+, and it is not one of verify, plan and baseline\./)
+  assert.match(wrong.err, /there is no story \S+\. Other logs are verify, plan and baseline\./)
   for (const [args, says] of [
     [['US-001', '--attempt', '3'], /found 3, expected an attempt with logs on this machine: 1, 2\n/],
     [

@@ -86,7 +86,7 @@ test('run --push without write access says what the person can do, and begins no
   place.git('remote', 'add', 'origin', github.cloneUrl.replace('://', '://alice:a-token@'))
   const { code, out, err } = await place.ralph('run', ...place.agent, ...GATE, '--push')
   assert.equal(code, 64, out + err)
-  assert.match(err, /--push: found refs\/ralph\/2026-01-31-sample was not accepted: /)
+  assert.match(err, /--push: the remote refused refs\/ralph\/2026-01-31-sample: /)
   assert.match(err, /fix: run `git push` here: .*ask for write access/)
   assert.doesNotMatch(out + err, /input token|permissions: contents|a-token/)
   assert.deepEqual(await place.called(), [])
@@ -99,6 +99,6 @@ test('run --push refused by a rule of the remote prints the rule, and what the p
     mode: 0o755,
   })
   const { code, out, err } = await place.ralph('run', ...place.agent, ...GATE, '--push')
-  assert.match(err, /--push: found .* was not accepted: Cannot create ref .*\n {2}fix: run `git push` here: /)
+  assert.match(err, /--push: the remote refused .*: Cannot create ref .*\n {2}fix: run `git push` here\. /)
   assert.equal(code, 64, out + err)
 })

@@ -22,7 +22,7 @@ test("report of a stuck run: an HTML page in Ralph's folder, one line of JSON, M
   const { code, out, err } = await place.ralph('report', '--open')
   const path = join(place.repository, '.git', 'ralph', 'report', `${FEATURE}.html`)
   assert.deepEqual([code, out], [0, `${path}\n`])
-  assert.match(err, /--open: not opened, because this is not a terminal/)
+  assert.match(err, /--open: the report was not opened, because this is not a terminal/)
   const page = await readFile(path, 'utf8')
   assert.match(
     page,

@@ -35,7 +35,7 @@ test('status reports a split that no session could make, with what to type', asy
     '1',
   )
   const { out } = await place.ralph('status')
-  const again = 'To ask again, say where to cut: ralph split US-001 -- <how>'
+  const again = 'To try again, say how to split it: ralph split US-001 -- <how>'
   assert.ok(out.includes(`\nUS-001 could not be split: no block of JSON in the answer. ${again}\n`), out)
 })
 

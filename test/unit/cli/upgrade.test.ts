@@ -63,7 +63,7 @@ test('upgrade prints the newer version and its changes, and --yes changes only t
   assert.equal(shown.code, 0, shown.err)
   assert.match(
     shown.out,
-    /^v1\.10\.0 of 2026-03-01\. This program is 1\.0\.0: npx @ralph\/action@1\.10\.0 starts/,
+    /^Release v1\.10\.0 is from 2026-03-01\. This program is 1\.0\.0\. To start the new one: npx @ralph\/action@1\.10\.0$/m,
   )
   assert.match(
     shown.out,
@@ -105,7 +105,7 @@ test('upgrade says that a lock file of actions needs the new version too', async
   const { out } = await clone.start(['upgrade', '--yes']).ended
   assert.match(
     out,
-    /actions\.lock has the older version: run `gh actions-pin`, and commit the file with the workflow/,
+    /actions\.lock still has the older version, so no job would start: run `gh actions-pin`, and commit the file with the workflow/,
   )
   const again = await clone.start(['upgrade', '--yes']).ended
   assert.doesNotMatch(again.out, /actions\.lock/)
@@ -132,7 +132,7 @@ test('upgrade in a folder without a pin prints how to begin', async (t) => {
   const clone = await cloneOf(t, url, { 'README.md': 'ralph/action\n' })
   const { out, code } = await clone.start(['upgrade', '--yes']).ended
   assert.equal(code, 0)
-  assert.match(out, /Nothing here names ralph\/action .*npx @ralph\/action@1\.10\.0 init begins/)
+  assert.match(out, /This project does not use ralph\/action .*npx @ralph\/action@1\.10\.0 init$/m)
 })
 
 test('upgrade without a network, or refused by GitHub, fails at once with one error, and changes nothing', async (t) => {

@@ -35,8 +35,8 @@ test('log after Ctrl+C says that the session printed nothing, and which command 
 test('stop and pause say that no run is at work', async () => {
   await using place = await openPlace([{ id: 'US-001' }])
   await place.setScript({ 'US-001': [bad('US-001'), good('US-001')] })
-  const idle = 'no run is at work on sample: '
-  assert.equal((await place.ralph('stop')).out, `${idle}it stays paused until you type ralph run\n`)
+  const idle = 'no run is working on sample, so '
+  assert.equal((await place.ralph('stop')).out, 'sample is paused. To start it, type ralph run sample\n')
   await place.ralph('run', ...place.agent, ...GATE, '--max-attempts', '1')
   const before = (await place.ralph('status')).out
   assert.match(before, /^Stuck: US-001 is blocked/m)
@@ -96,7 +96,7 @@ test('archive names the uncommitted file once, and the commands that help', asyn
   await place.write({ [`${folder}/prd.json`]: JSON.stringify(stories) })
   assert.equal(
     (await place.ralph('archive', 'other')).err,
-    `error: ${folder}/prd.json: it is not committed, and only committed files are archived.\n  fix: git add -A ${folder} && git commit -m "docs: stories", then ralph archive other\n`,
+    `error: ${folder}/prd.json: this file has uncommitted changes, and Ralph archives only what is committed.\n  fix: git add -A ${folder} && git commit -m "docs: stories", then ralph archive other\n`,
   )
 })
 

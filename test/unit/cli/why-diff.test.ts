@@ -29,7 +29,7 @@ test('why and diff of a blocked story, a passed one and one that does not exist'
     /^no run of sample has begun, so nothing has changed/,
   )
   await place.ralph('run', ...place.agent, '--gate', 'red=false')
-  assert.equal((await place.ralph('diff')).out, 'nothing was changed on ralph/sample since main\n')
+  assert.equal((await place.ralph('diff')).out, 'no change on ralph/sample since main\n')
   place.git('switch', '-q', 'main')
   const ran = await place.ralph('run', ...place.agent, ...GATE, '--max-attempts', '1')
   assert.equal(ran.code, 1, ran.err)
@@ -47,7 +47,7 @@ test('why and diff of a blocked story, a passed one and one that does not exist'
   assert.deepEqual([wrong.code, wrong.err.split('\n')[1]], [64, '  fix: ralph why US-002'])
 
   const kept = await place.ralph('diff', 'US-002')
-  assert.match(kept.out, /^US-002: what its rejected attempts left; it is on no branch\n/)
+  assert.match(kept.out, /^US-002: the saved work of its rejected attempts, which is on no branch\n/)
   assert.match(kept.out, /^\+bad red ::error::x$/m)
   assert.ok(!kept.out.includes('\u001b'), kept.out)
   assert.ok(!kept.out.includes(FOLDER), 'of code, not of Ralph’s own files')
@@ -57,7 +57,7 @@ test('why and diff of a blocked story, a passed one and one that does not exist'
   assert.match(String(done.diff), /^\+good US-001$/m)
   assert.match(
     (await place.ralph('diff')).out,
-    /^everything on ralph\/sample since main\n[\s\S]*^\+good US-001$/m,
+    /^all changes on ralph\/sample since main\n[\s\S]*^\+good US-001$/m,
   )
   assert.equal(place.refs(), refs)
   assert.equal(place.git('status', '--porcelain'), '')

@@ -30,7 +30,7 @@ test('worktree makes a work tree at the base, on no branch, and prints commands 
     const again = await clone.start(['worktree', 'billing']).ended
     assert.match(
       again.out,
-      /-billing is there already\nNext: cd \.\.\/\S+-billing && ralph run billing --base-branch main\n/,
+      /-billing already exists\nNext: cd \.\.\/\S+-billing && ralph run billing --base-branch main\n/,
     )
     const [, next = ''] = /^Next: (.*)$/m.exec(again.out) ?? []
     const agent = `--agent custom --agent-command 'echo hi >hi.txt; echo "<ralph>DONE</ralph>"'`

@@ -84,7 +84,7 @@ describe('the breaker opens', () => {
     const shown = viewOf(near, { now: NOW, limits, runUrl: null }).exits.map(
       ({ name, text }) => `${name}: ${text}`,
     )
-    assert.ok(shown.includes('Tests alone: 2 of 3 in a row (US-001)'), shown.join('\n'))
+    assert.ok(shown.includes('Only tests: 2 of 3 in a row (US-001)'), shown.join('\n'))
     const open = after(tests)
     assert.equal(breakerOf(open)?.position, 'open')
     assert.match(
@@ -105,7 +105,7 @@ describe('the breaker opens', () => {
     const shown = viewOf(twice, { now: NOW, limits, runUrl: null }).exits.map(
       ({ name, text }) => `${name}: ${text}`,
     )
-    assert.ok(shown.includes('Called done: 2 times in a row, and refused (US-001)'), shown.join('\n'))
+    assert.ok(shown.includes('False DONE: 2 times in a row (US-001)'), shown.join('\n'))
     const [story] = twice.prd.userStories
     assert.ok(story !== undefined)
     const facts = { gates: [], services: [], instructions: '', context: '', dropped: [], conflict: null }

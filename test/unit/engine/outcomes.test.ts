@@ -132,7 +132,7 @@ describe('the outcome complete', () => {
   test('is not reached with work that could not be pushed', () => {
     const refused: Script = (step, state) =>
       step.kind === 'publish' && state.job.branch.kind !== 'refused'
-        ? { kind: 'push-refused', summary: 'ralph/auth was not accepted: protected branch' }
+        ? { kind: 'push-refused', summary: 'the remote refused ralph/auth: protected branch' }
         : null
     const ran = runJob(stateOf(stories('US-001')), limitsWith(), refused)
     assert.equal(ran.outcome, 'paused', 'the code is not on the branch that people see')
@@ -569,7 +569,7 @@ describe('the outcome error', () => {
 
   test('for a branch that cannot be pushed: nothing is charged, and the error has a fix', () => {
     const refused: Script = (step) =>
-      step.kind === 'open' ? { kind: 'push-refused', summary: 'ralph/auth was not accepted: 403' } : null
+      step.kind === 'open' ? { kind: 'push-refused', summary: 'the remote refused ralph/auth: 403' } : null
     const ran = runJob(stateOf(stories('US-001')), limitsWith(), refused)
     assert.equal(ran.outcome, 'error')
     assert.match(ran.conclusion.reason, /403/)

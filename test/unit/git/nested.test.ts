@@ -137,14 +137,14 @@ test('in a submodule, files that a build left are removed with a remark, changed
   const seen = await at.look()
   assert.ok(seen.kind === 'candidate')
   assert.deepEqual(seen.candidate.remarks, [
-    'what a build left in a submodule was removed before the gates: lib/vendor: foo.o and 1 more',
+    'Ralph removed build output from a submodule before the gates: lib/vendor: foo.o and 1 more',
   ])
   assert.ok(!at.has('lib/vendor/foo.o') && !at.has('lib/vendor/out') && at.has('lib/vendor/a.txt'))
   at.shell('echo o >lib/vendor/foo.o; echo b >lib/vendor/a.txt; echo new >lib/vendor/new.js')
   const refused = (await at.inspect()) ?? ''
   assert.match(
     refused,
-    /files of a submodule were changed \(2\)\n.*\nlib\/vendor: a\.txt\nlib\/vendor: new\.js$/s,
+    /the session changed files of a submodule \(2\)\n.*\nlib\/vendor: a\.txt\nlib\/vendor: new\.js$/s,
   )
 })
 
@@ -241,7 +241,7 @@ test('git is not run at the start in a submodule folder whose `.git` is not of t
     await using at = await place({ base: ENTRY, late, whole, start: false })
     await assert.rejects(
       whole ? at.repository.checkOut(at.head, null) : at.repository.uncommitted(at.head),
-      /lib\/vendor: this is the place of a submodule, and git did not check out what is in it\./,
+      /lib\/vendor: these files are in the folder of a submodule, but not from its repository\./,
     )
     assert.ok(!at.ran() && at.has('lib/vendor/.git'))
   }

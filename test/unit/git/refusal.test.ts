@@ -18,7 +18,7 @@ test("the reason of a refused push is found, whatever the remote's address conta
     const porcelain = `To ${address}\n!\tHEAD:refs/heads/ralph/shop\t[remote rejected] (protected branch hook declined)\nDone\n`
     for (const told of [answer, porcelain + answer]) {
       const reason = describeRefusal(told, 'ralph/shop')
-      assert.match(reason, /^ralph\/shop was not accepted: /)
+      assert.match(reason, /^the remote refused ralph\/shop: /)
       assert.match(reason, /protected branch/i)
       assert.doesNotMatch(reason, /To http/)
     }
@@ -33,7 +33,7 @@ test("a hook's message is kept, however it begins", () => {
 test('a refused push without a reason says so', () => {
   assert.equal(
     describeRefusal('To https://github.com/acme/shop.git\n', 'ralph/shop'),
-    'ralph/shop was not accepted: no reason was given',
+    'the remote refused ralph/shop: the remote gave no reason',
   )
 })
 
@@ -81,7 +81,7 @@ for (const [name, reasons, told] of [
   test(`a ruleset's reason is told in full, with the refused ref: ${name}`, () => {
     assert.equal(
       describeRefusal(ruleset(...reasons), 'refs/ralph/2026-01-31-lab'),
-      `ralph/lab was not accepted: ${told} (GH013: Repository rule violations found for refs/heads/ralph/lab)`,
+      `the remote refused ralph/lab: ${told} (GH013: Repository rule violations found for refs/heads/ralph/lab)`,
     )
   })
 }
@@ -91,6 +91,6 @@ test('a long answer of a hook is bounded, without what a terminal would obey', (
     `remote: no \u001b[31mred\u0007\n${'remote: x y z\n'.repeat(9999)}`,
     'ralph/lab',
   )
-  assert.match(reason, /^ralph\/lab was not accepted: no red x y z/)
+  assert.match(reason, /^the remote refused ralph\/lab: no red x y z/)
   assert.ok(reason.length <= 1000 && reason.length > 990, String(reason.length))
 })

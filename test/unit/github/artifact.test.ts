@@ -56,7 +56,7 @@ test('an artifact service that refuses, hangs or returns another digest is an er
     assert.ok(runtime !== null)
     results.service.faults.set(what, status)
     await assert.rejects(uploadArtifact(runtime, 'a', zip, soon()), (error: Error) => {
-      assert.match(error.message, new RegExp(`was answered with ${status}`))
+      assert.match(error.message, new RegExp(`failed with HTTP ${status}`))
       assert.doesNotMatch(error.message, /sig=|http:/)
       return true
     })

@@ -81,7 +81,7 @@ test('a cache service that refuses is an error without the signed URL, and an en
   ] as const) {
     service.faults.set(what, status)
     await assert.rejects(cache.put({ ...entry, key: what }, given, soon()), (error: Error) => {
-      assert.match(error.message, new RegExp(`was answered with ${status}`))
+      assert.match(error.message, new RegExp(`failed with HTTP ${status}`))
       assert.doesNotMatch(error.message, /sig=|http:/)
       return true
     })

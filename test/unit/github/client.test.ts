@@ -44,7 +44,7 @@ for (const [name, status, headers, message] of [
     await api.rest.issues.create({ ...call, title: 'once', ...NO_RETRIES })
     assert.equal(fault.hits, 1)
     assert.equal(
-      said.filter((text) => /rate limit was reached at POST .*asking again in \d s/.test(text)).length,
+      said.filter((text) => /rate limit was reached at POST .*Ralph tries again in \d s/.test(text)).length,
       1,
       said.join('\n'),
     )

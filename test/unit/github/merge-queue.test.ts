@@ -55,7 +55,7 @@ test("each red check of the merge group is reported, with where it is red; green
   assert.deepEqual(namesOf(reports).toSorted(), [`build ${group}`, `lint ${group}`])
   assert.match(
     reports[0]?.text ?? '',
-    /^The merge queue removed the pull request for this check: it is red on the merge with main\./,
+    /^The merge queue removed the pull request, because this check fails on the merge with main\./,
   )
   assert.ok(reports.every(({ onMerge }) => onMerge === true))
   assert.deepEqual(namesOf(await there.read(['build'])), [`build ${group}`])

@@ -101,5 +101,5 @@ test('a token that may not read pull requests deletes nothing, and the warning n
   await using there = await place()
   await there.feature('old', OLD, OLD)
   assert.equal((await findOldStates(there.client(null), await there.read(), NOW)).size, 0)
-  assert.match(there.warnings.join('\n'), /could not be looked up: .*pull-requests: read/)
+  assert.match(there.warnings.join('\n'), /could not look up pull request #\d+: .*pull-requests: read/)
 })

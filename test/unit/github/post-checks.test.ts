@@ -39,7 +39,7 @@ test('checks on a former head are closed as cancelled, so that a required check 
   const all = github.checksOf(sha)
   assert.equal(all.length, 3)
   for (const { name, conclusion, title, summary } of all) {
-    assert.deepEqual([conclusion, title], ['cancelled', 'The branch has moved on'], name)
+    assert.deepEqual([conclusion, title], ['cancelled', 'The branch has a newer commit'], name)
     assert.match(summary ?? '', /newest commit/)
   }
   assert.deepEqual(github.violations, [])
@@ -72,7 +72,7 @@ test('a check list that GitHub refuses is not an empty one: no check is posted t
     github.checksOf(sha).map(({ name, status }) => [name, status]),
     [['ralph', 'in_progress']],
   )
-  assert.match(there.warnings.join(), /could not be closed, the next job tries again/)
+  assert.match(there.warnings.join(), /could not close the checks on \w+; the next job tries again/)
   assert.deepEqual(await next.closeSuperseded([sha]), [])
 })
 
@@ -128,12 +128,12 @@ test('a check and a status never have the same name, since both would be require
 
 test('a refused check names the missing permission', async () => {
   for (const [how, wanted] of [
-    ['statuses', ['statuses may not be posted: the job needs permissions: statuses: write']],
+    ['statuses', ['GitHub refuses statuses: give the job permissions: statuses: write']],
     [
       'checks',
       [
-        'checks are refused (permissions: checks: write is missing): statuses are tried instead',
-        'neither checks nor statuses may be posted: the job needs permissions: checks: write',
+        'GitHub refuses checks, because permissions: checks: write is missing, so Ralph tries statuses instead',
+        'GitHub refuses checks and statuses: give the job permissions: checks: write',
       ],
     ],
   ] as const) {

@@ -95,7 +95,7 @@ test("a pull request that may not be opened is one note with the setting's name 
   const url = `${github.url}/acme/shop/compare/main...ralph/auth?expand=1`
   const { summary } = rollupCheck(view)
   for (const text of [jobSummary(view), stickyComment(view), summary]) {
-    const notes = text.split('\n').filter((line) => line.includes('could not be opened'))
+    const notes = text.split('\n').filter((line) => line.includes('could not open'))
     assert.equal(notes.length, 1, text)
     assert.ok(notes[0]?.includes(`](${url})`), notes[0])
     assert.ok(notes[0]?.includes('Settings &#62; Actions &#62; General'), notes[0])
@@ -118,7 +118,7 @@ test('a pull request that a person opens after the refusal is used, and the note
   await github.openPull('alice', { head: BRANCH, title: 'Mine' })
   const told = await reporter.finished({ ...at(complete()), github: ids }, END)
   assert.equal(told.pull, (await github.pulls())[0]?.number)
-  assert.doesNotMatch(jobSummary(reporter.view(at(complete()))), /could not be opened/)
+  assert.doesNotMatch(jobSummary(reporter.view(at(complete()))), /could not open/)
 })
 
 test('a job that ends before it posts anything reports on the pull request that is open now', async () => {
@@ -280,7 +280,7 @@ test('a check that could not be closed before the branch moved on is remembered,
   const next = await github.commit(BRANCH, { 'b.txt': 'b' }, 'more', 'alice')
   const left = await one.beforePublish({ ...at(midRun()), github: ids }, next)
   assert.deepEqual(left.unclosed, [sha])
-  assert.match(warnings.join(), /could not be closed/)
+  assert.match(warnings.join(), /could not close/)
   await one.finished({ ...at(concluded(midRun(), 'continued', ''), next), github: left }, CONTINUED)
   isAway = false
   const two = job()

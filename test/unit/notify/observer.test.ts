@@ -69,7 +69,7 @@ test('a job waits a few seconds at most for receivers, and warns once of a faili
   for (const count of [1, 2]) await notifier.event(waited, iterations(count))
   await notifier.settle()
   assert.deepEqual(warnings, [
-    'notify: teams: not sent: : :error::HTTP 500 red',
-    'notify: slack: not sent: no answer in time; the job did not wait any longer',
+    'notify: Ralph could not send a message to teams: : :error::HTTP 500 red',
+    'notify: Ralph could not send a message to slack: the service did not answer in time',
   ])
 })

@@ -54,12 +54,12 @@ test('blocked notification: the story, the reason, and the command, where one ca
   assert.deepEqual(text('cli'), [
     [
       '⛔ US-001 is blocked (a @\u200bchannel ***): it needs ***',
-      'Work continues where it can. ralph retry US-001 -- <hint> has it tried again.',
+      'Ralph continues with the other stories. ralph retry US-001 -- <hint> tries it again with your hint.',
       'Shop · auth · 0 iterations · $0.00',
       'https://github.com/acme/shop/actions/runs/1',
     ].join('\n'),
   ])
-  assert.match(text('comment')[0] ?? '', /\nWork continues where it can\.\n/)
+  assert.match(text('comment')[0] ?? '', /\nRalph continues with the other stories\.\n/)
 })
 
 test('a long wait is notified once, a short one or one of a lost job is not', () => {

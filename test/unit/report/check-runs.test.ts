@@ -89,7 +89,9 @@ test('the check of a story shows its tests, flaky gates and remarks of gates, an
   assert.ok(text.includes('| typecheck | ✅ 38 passed, 1 skipped ⚠️ flaky | 2.1s |'), text)
   assert.ok(text.includes('gate typecheck: ran 38 tests, and 40 before: 2 fewer'))
   assert.ok(
-    rollupCheck(flaky, facts).summary.includes('gate typecheck is flaky: red and green on one tree, for US'),
+    rollupCheck(flaky, facts).summary.includes(
+      'gate typecheck is flaky: it failed and passed on the same code, in US',
+    ),
   )
 })
 
@@ -120,7 +122,10 @@ test('the check of a blocked story names the command that helps', () => {
 
 test('a story that will be tried again is in progress while the chain goes on, and closed when it ends', () => {
   assert.equal(storyCheck(midRun(), 'US-003', facts).conclusion, null)
-  assert.match(storyCheck(midRun(), 'US-003', facts).title, /^Attempt 1 was rejected, to be tried again · /)
+  assert.match(
+    storyCheck(midRun(), 'US-003', facts).title,
+    /^Attempt 1 was rejected, it will be tried again · /,
+  )
   assert.match(storyCheck(midRun(), 'US-005', facts).title, /^In progress, attempt 1 · /)
   assert.equal(storyCheck(concluded(midRun(), 'continued', 'x'), 'US-003', facts).conclusion, null)
   const ends: [Outcome, Check['conclusion'], Check['conclusion']][] = [
@@ -206,7 +211,7 @@ test('the check of a story shows remarks and criteria', () => {
     },
   }
   const { text } = storyCheck(remarked, 'US-001', facts)
-  assert.ok(text.includes('#### Look at this when you review\n\n- ⚠️ 2 tests were skipped in a.test.ts'))
+  assert.ok(text.includes('#### Look at this in your review\n\n- ⚠️ 2 tests were skipped in a.test.ts'))
   const head = '| Criterion | Level | Shown by | Detail |\n| :-- | :-- | :-- | :-- |\n| It does. | cited | '
   assert.ok(text.includes(`#### Acceptance criteria\n\n${head}`))
 })

@@ -27,7 +27,7 @@ test('expected cost from earlier runs: the average per story, between the cheape
   assert.deepEqual(expected, { low: 1, likely: 2, high: 4, stories: 2, runs: 2 })
   assert.equal(
     expected === null ? '' : describeExpectedCost(expected),
-    'about $2.00 ($1.00 to $4.00) for 2 stories, going by 2 earlier runs of this repository',
+    'about $2.00 ($1.00 to $4.00) for 2 stories, based on 2 earlier runs of this repository',
   )
   const one = expectedCost([story(3)], [{ stories: 4, costUsd: 4 }])
   assert.deepEqual(one, { low: 0.5, likely: 1, high: 2, stories: 1, runs: 1 })

@@ -21,7 +21,7 @@ const words = (state: State) => describeForecast(forecastOf(state))
 test('the forecast is a range, based on the stories that passed', () => {
   assert.equal(
     words(midRun()),
-    'about $1.26 ($1.14 to $2.31), 8m (6m to 16m), 3 iterations for the 3 stories left, going by the 3 that passed',
+    'about $1.26 ($1.14 to $2.31), 8m (6m to 16m), 3 iterations for the 3 stories left, based on the 3 that passed',
   )
 })
 
@@ -31,7 +31,7 @@ test('the forecast includes rejected attempts of stories that passed', () => {
   assert.equal(forecast?.from, 1)
   assert.deepEqual(forecast?.iterations, { low: 5, likely: 10, high: 20 }, 'of one story little is known')
   assert.equal(forecast?.costUsd?.likely.toFixed(2), '5.15')
-  assert.match(words(state) ?? '', / for the 5 stories left, going by the one that passed$/)
+  assert.match(words(state) ?? '', / for the 5 stories left, based on the one that passed$/)
 })
 
 test('the forecast leaves out blocked stories, and names them', () => {
@@ -105,14 +105,14 @@ test('the worst case never exceeds what limits allow', () => {
     const found = worstCase(state, bounds)
     return found === null ? null : describeWorstCase(found)
   }
-  assert.equal(worst(midRun(), limits), '$6.16 more: 8 iterations at $0.77, the dearest so far')
+  assert.equal(worst(midRun(), limits), '$6.16 more: 8 iterations at $0.77, the highest cost so far')
   assert.equal(
     worst(midRun(), { ...limits, maxCostUsd: 3 }),
     '$0.82 more, then the cost limit of $3.00 ends the run',
   )
   assert.equal(
     worst(midRun(), { ...limits, maxIterations: 6, maxCostUsd: null }),
-    '$1.54 more: 2 iterations at $0.77, the dearest so far',
+    '$1.54 more: 2 iterations at $0.77, the highest cost so far',
   )
   assert.equal(
     worst(justStarted(), { ...limits, maxCostUsd: null }),

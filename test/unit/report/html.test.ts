@@ -106,7 +106,7 @@ test('the HTML report of a stuck run begins with the problem and what to do', ()
   assert.match(page, /Rejected attempts \$1\.83 3 attempts/)
   assert.match(page, /13 passed, 1 failed, 2 skipped/)
   assert.match(page, /200 !== 429/)
-  assert.match(page, /What the agent was refused .*US-003/)
+  assert.match(page, /Changes that Ralph refused .*US-003/)
   assert.match(page, /flaky/)
   assert.match(
     page,
@@ -122,7 +122,7 @@ test('the HTML report of a run in work says so, with its time', () => {
   const page = plain(renderReport(viewOf(midRun(), { ...facts, now: NOW + 3_600_000 })))
   assert.match(
     page,
-    /This run is still in progress\. As of 2026-01-10 14:05 UTC, looked at 2026-01-10 15:05 UTC/,
+    /This run is still in progress\. As of 2026-01-10 14:05 UTC \(page written 2026-01-10 15:05 UTC\)/,
   )
   const left = viewOf(midRun(), facts, { kind: 'ready', step: null })
   for (const view of [viewOf(complete(), facts), left])
@@ -175,7 +175,7 @@ test('usage without a story is shown, so that the figures add up', () => {
     const sessions = [...state.sessions, entryWith({ kind: 'verify', costUsd })]
     return plain(renderReport(viewOf({ ...state, sessions }, facts)))
   }
-  assert.match(told(0.5), /Not part of a story, for verification and plans: \$0\.50\./)
+  assert.match(told(0.5), /Not in the table by story: verification and plans \(\$0\.50\)\./)
   assert.doesNotMatch(told(1e-12), /Not part of a story/)
 })
 
@@ -348,7 +348,7 @@ test('costs that belong to no attempt are shown below the costs by job', () => {
   const state = stuck()
   const sessions = [...state.sessions, entryWith({ kind: 'verify', costUsd: 0.75 })]
   const page = plain(renderReport(viewOf({ ...state, sessions }, facts)))
-  assert.match(page, /By job .* Not part of these attempts, for verification and plans: \$0\.75\./)
+  assert.match(page, /By job .* Not in the table by attempt: verification and plans \(\$0\.75\)\./)
 })
 
 test('symbols of a report are pictures, and need no emoji font', () => {

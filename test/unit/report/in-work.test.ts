@@ -17,12 +17,12 @@ const facts = { repositoryUrl: 'https://github.com/acme/shop', limits: parallelL
 const doing = (state = fourLanes()) =>
   viewOf(state, facts).workers.map((one) => [one.id, one.worker, one.place, one.doing, one.rebased])
 
-test('lanes are listed as the train in order, then sessions: worker, story and what each waits for', () => {
+test('lanes are listed in the order in which they land, then sessions: worker, story and what each waits for', () => {
   assert.deepEqual(doing(), [
-    ['US-001', '1', 1, 'the gates run', 0],
-    ['US-002', '2', 2, 'the gates run again', 1],
-    ['US-003', null, 3, 'green, waits for US-002', 1],
-    ['US-004', '4', null, 'the agent is at work', 0],
+    ['US-001', '1', 1, 'the gates are running', 0],
+    ['US-002', '2', 2, 'the gates are running again', 1],
+    ['US-003', null, 3, 'passed, lands after US-002', 1],
+    ['US-004', '4', null, 'the agent is working', 0],
   ])
   assert.deepEqual(viewOf(fourLanes(), facts).lanes, { most: 4, free: 1 })
   assert.deepEqual(viewOf(fourLanes(null), facts).lanes, { most: 4, free: 0 })
@@ -35,10 +35,10 @@ test('a candidate that falls out of the train: those after it are rebased', () =
     parallelLimits,
   )
   assert.deepEqual(doing(red), [
-    ['US-002', '2', 1, 'is rebased on what landed', 1],
+    ['US-002', '2', 1, 'being rebased on the newest commit', 1],
     ['US-003', null, 2, 'waits to be rebased on US-002', 1],
-    ['US-001', '1', null, 'it is rejected', 0],
-    ['US-004', '4', null, 'the agent is at work', 0],
+    ['US-001', '1', null, 'rejected', 0],
+    ['US-004', '4', null, 'the agent is working', 0],
   ])
 })
 
@@ -51,15 +51,15 @@ test('a candidate that is red on top of another waits until that one is decided'
     { kind: 'gated', storyId: 'US-002', commit: 'c-US-001-US-002', gates, at: NOW },
     parallelLimits,
   )
-  assert.equal(doing(red)[1]?.[3], 'its gates were red behind US-001, waits for it')
+  assert.equal(doing(red)[1]?.[3], 'its gates failed on top of US-001, so it waits until US-001 is decided')
 })
 
 test('comment, report, terminal and JSON list lanes, and a run without lanes as before', () => {
   const comment = stickyComment(fourLanes(), { ...facts, notes: [] })
-  assert.match(comment, /\*\*Now:\*\* 4 stories, 3 of them in the train; 1 of 4 workers free\./)
-  assert.match(comment, /\| US-002 .* \| 2nd \| 2 \| the gates run again · rebased once \| /)
+  assert.match(comment, /\*\*Now:\*\* 4 stories, 3 of them waiting to land; 1 of 4 workers free\./)
+  assert.match(comment, /\| US-002 .* \| 2nd \| 2 \| the gates are running again · rebased once \| /)
   const report = renderReport(viewOf(fourLanes(), facts))
-  assert.match(report, /Now: 4 stories, 3 of them in the train; 1 of 4 workers free/)
+  assert.match(report, /Now: 4 stories, 3 of them waiting to land; 1 of 4 workers free/)
   const live = liveViewOf(watched(fourLanes(), { limits: parallelLimits }), NOW)
   const frame = frameLines(
     { views: [live], selected: 0, note: '' },
@@ -67,13 +67,13 @@ test('comment, report, terminal and JSON list lanes, and a run without lanes as 
   )
   assert.ok(
     frame.some((line) =>
-      line.includes('US-002 · the gates run again · 9m 00s · rebased once · 2nd in the train · worker 2'),
+      line.includes('US-002 · the gates are running again · 9m 00s · rebased once · 2nd to land · worker 2'),
     ),
     frame.join('\n'),
   )
   assert.match(
     plainFrame({ views: [live], note: '' }).join('\n'),
-    /Now: US-003 .*: green, waits for US-002 · 8m 00s · rebased once · 3rd in the train/,
+    /Now: US-003 .*: passed, lands after US-002 · 8m 00s · rebased once · 3rd to land/,
   )
   assert.deepEqual(
     liveJson(live).workers.map(({ id, place, rebased }) => [id, place, rebased]),

@@ -87,15 +87,15 @@ const TABLE: Record<string, Row> = {
     lives: true,
     stands: '3 of 6 stories pass · US-005 is in progress',
     comment:
-      'Nothing to do: Ralph is at work (process 42 on laptop). `/ralph pause` holds it after this iteration, `/ralph stop` ends it immediately.',
-    cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause holds it after this iteration, ralph stop ends it immediately.',
+      'Nothing to do: Ralph is at work (process 42 on laptop). `/ralph pause` pauses it after this iteration, `/ralph stop` ends it immediately.',
+    cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause pauses it after this iteration, ralph stop ends it immediately.',
   },
   'a run at work, without a pull request': {
     state: { ...midRun(), ...noPull, lease: LEASE },
     lives: true,
     stands: '3 of 6 stories pass · US-005 is in progress',
     comment: 'Nothing to do: Ralph is at work (process 42 on laptop).',
-    cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause holds it after this iteration, ralph stop ends it immediately.',
+    cli: 'Nothing to do: Ralph is at work (process 42 on laptop). ralph pause pauses it after this iteration, ralph stop ends it immediately.',
   },
   'killed in an iteration': {
     state: { ...midRun(), lease: LEASE },
@@ -138,29 +138,29 @@ const TABLE: Record<string, Row> = {
     state: between(midRun(), 'max-iterations', 'x'),
     under: { maxIterations: 4 },
     stands: 'Stopped: the limit of 4 iterations is reached · 3 of 6 stories pass',
-    comment: 'What was done so far is kept. Allow more with `/ralph limit iterations +10`.',
-    cli: 'What was done so far is kept. Allow more with ralph limit iterations +10. Then continue with ralph run.',
+    comment: 'The work so far is kept. Allow more with `/ralph limit iterations +10`.',
+    cli: 'The work so far is kept. Allow more with ralph limit iterations +10. Then continue with ralph run.',
   },
   'max-jobs reached': {
     state: between(midRun(), 'max-iterations', 'x'),
     under: { maxJobs: 1 },
     stands: 'Stopped: the limit of 1 jobs is reached · 3 of 6 stories pass',
-    comment: 'Continue with `/ralph run`: jobs are counted again from there.',
-    cli: 'Continue with ralph run: jobs are counted again from there.',
+    comment: 'Continue with `/ralph run`, which counts jobs from zero again.',
+    cli: 'Continue with ralph run, which counts jobs from zero again.',
   },
   'max-cost-usd reached': {
     state: between(midRun(), 'budget', 'x'),
     under: { maxCostUsd: 2 },
     stands: 'Stopped: the cost limit of $2.00 is reached · 3 of 6 stories pass',
-    comment: 'What was done so far is kept. Allow more with `/ralph limit cost +3`.',
-    cli: 'What was done so far is kept. Allow more with ralph limit cost +3. Then continue with ralph run.',
+    comment: 'The work so far is kept. Allow more with `/ralph limit cost +3`.',
+    cli: 'The work so far is kept. Allow more with ralph limit cost +3. Then continue with ralph run.',
   },
   'max-cost-usd exceeded': {
     state: between(midRun(), 'budget', 'x'),
     under: { maxCostUsd: 0.01 },
     stands: 'Stopped: the cost limit of $0.01 is reached · 3 of 6 stories pass',
-    comment: 'What was done so far is kept. Allow more with `/ralph limit cost +5`.',
-    cli: 'What was done so far is kept. Allow more with ralph limit cost +5. Then continue with ralph run.',
+    comment: 'The work so far is kept. Allow more with `/ralph limit cost +5`.',
+    cli: 'The work so far is kept. Allow more with ralph limit cost +5. Then continue with ralph run.',
   },
   'max-tokens reached': {
     state: between(midRun(), 'budget', 'x'),
@@ -191,22 +191,22 @@ const TABLE: Record<string, Row> = {
     state: control(between(midRun(), 'paused', 'x'), { agentLimits: { claude: LATER } }),
     stands: 'Waiting until 2026-01-10 15:05 UTC · 3 of 6 stories pass',
     comment:
-      'Nothing to do if the hourly `resume-lost` workflow is set up: work continues by itself; `/ralph run` tries again at once.',
+      'Nothing to do if the hourly `resume-lost` workflow is set up: it continues the run; `/ralph run` tries again at once.',
     cli: 'ralph run tries again at once, and waits if the limit still holds.',
   },
   'waiting for calls-per-hour': {
     state: control(between(midRun(), 'paused', 'x'), { calls: [NOW] }),
     under: { callsPerHour: 1 },
     stands: 'Waiting until 2026-01-10 15:05 UTC · 3 of 6 stories pass',
-    comment: 'Nothing to do if the hourly `resume-lost` workflow is set up: work continues by itself.',
+    comment: 'Nothing to do if the hourly `resume-lost` workflow is set up: it continues the run.',
     cli: 'ralph run waits until then and continues.',
   },
   'every story rests': {
     state: resting(),
     stands: 'Waiting until 2026-01-10 15:05 UTC · 4 of 6 stories pass',
     comment:
-      'Nothing to do if the hourly `resume-lost` workflow is set up: work continues by itself; `/ralph retry US-003 -- <hint>` tries it again at once.',
-    cli: 'ralph run waits until then and continues; ralph retry US-003 -- <hint> tries it again at once.',
+      'Nothing to do if the hourly `resume-lost` workflow is set up: it continues the run; `/ralph retry US-003 -- <hint>` tries US-003 again at once.',
+    cli: 'ralph run waits until then and continues; ralph retry US-003 -- <hint> tries US-003 again at once.',
   },
   stuck: {
     state: isStuck,
@@ -224,8 +224,8 @@ const TABLE: Record<string, Row> = {
   'stuck, as the judge gave no verdict': {
     state: { ...between(complete(), 'stuck', 'no verdict'), verification: unjudged },
     stands: 'Stuck: the final verification gave no verdict: x · 6 of 6 stories pass',
-    comment: 'Have it judged again with `/ralph verify`.',
-    cli: 'Have it judged again with ralph run.',
+    comment: 'Ask the judge again with `/ralph verify`.',
+    cli: 'Ask the judge again with ralph run.',
   },
   'a retry is pending': {
     state: told(isStuck, { kind: 'retry', stories: ['US-003'], guidance: 'x' } as never),
@@ -247,7 +247,7 @@ const TABLE: Record<string, Row> = {
   },
   'no run at work, and no gate': {
     state: { ...midRun(), job: { ...midRun().job, gatedTags: [] }, attempts: {} },
-    stands: 'No gates, no command checks the work · 3 of 6 stories pass · US-003 is next',
+    stands: 'No gates: no command checks the work · 3 of 6 stories pass · US-003 is next',
     comment: 'Continue with `/ralph run`: `US-003` is next.',
     cli: 'Continue with ralph run: US-003 is next.',
   },

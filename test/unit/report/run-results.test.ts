@@ -68,7 +68,7 @@ test('the sentence about all runs counts known ones, and says how much is still 
   const archived = resultsOf({ prd: PRD, costUsd: 3 }, null)
   assert.equal(
     describeResults([results, archived]),
-    '1 of 2 stories passed on the first attempt; a story took 2.0 attempts',
+    '1 of 2 stories passed on the first attempt; on average, a story took 2.0 attempts',
   )
   const merged = { ...results, merged: { written: 40, kept: 30, peopleCommits: 1 } }
   assert.match(

@@ -68,7 +68,7 @@ test('the comment begins with marker, headline, bar and what to do next', () => 
 
 🟩🟩🟩🟦🟨⬜ **3/6**
 
-**Next:** Nothing to do: Ralph is at work. \`/ralph pause\` holds it after this iteration, \`/ralph stop\` ends it immediately.
+**Next:** Nothing to do: Ralph is at work. \`/ralph pause\` pauses it after this iteration, \`/ralph stop\` ends it immediately.
 
 |  | Story | Attempts | Cost | Time | Commit |`,
   )
@@ -375,7 +375,7 @@ test('the pull request claims a final verification, gates and passed stories onl
   const ungated = Object.fromEntries(
     Object.entries(complete().records).map(([id, one]) => [id, { ...one, gates: [] }]),
   )
-  assert.ok(claim({ ...complete(), records: ungated }).includes('No gate is known to have run'))
+  assert.ok(claim({ ...complete(), records: ungated }).includes('Ralph knows of no gate that ran'))
   const imported = complete().prd.userStories.map((story) => ({
     ...story,
     lastResult: story.lastResult === null ? null : { ...story.lastResult, imported: true },
@@ -391,7 +391,7 @@ test('the pull request claims a final verification, gates and passed stories onl
   }
   assert.match(
     claim({ ...complete(), records: remarked }),
-    /US-002\*\* .*\(look closer: its check has remarks\)\n/,
+    /US-002\*\* .*\(its check has remarks to look at\)\n/,
   )
 })
 
@@ -421,7 +421,7 @@ test('the pull request names the documents that were marked, in one line, and AG
   const body = pullRequestBody({ ...complete(), documents }, facts)
   assert.match(
     body,
-    /^Updated with what passed: `docs\/0\.md`, .*`docs\/9\.md` and 2 more\. `write-back: off` /m,
+    /^Ralph ticked off the stories that passed, in `docs\/0\.md`, .*`docs\/9\.md` and 2 more\. .* `write-back: off`\./m,
   )
   const without = pullRequestBody({ ...complete(), documents: ['agents.md'] }, facts)
   assert.doesNotMatch(without, /Your documents/)
@@ -429,7 +429,7 @@ test('the pull request names the documents that were marked, in one line, and AG
 
 test('the pull request names the stories that could not be marked, in one line', () => {
   const unmarked = Array.from({ length: 12 }, (_, at) => `US-${at}`)
-  const line = /^Passed, and not marked: `US-0`, .*`US-9` and 2 more\. /m
+  const line = /^Ralph could not find `US-0`, .*`US-9` and 2 more in your documents again, /m
   assert.match(pullRequestBody({ ...complete(), unmarked }, facts), line)
   assert.match(pullRequestBody({ ...complete(), documents: ['a.md'], unmarked }, facts), line)
   assert.doesNotMatch(pullRequestBody({ ...complete(), documents: ['a.md'] }, facts), /not marked/)

@@ -116,7 +116,7 @@ test('a story whose candidate waits for gates of the next run is shown so, one i
     const paused = { ...state, attempts, waiting: { [storyId]: attempt } }
     return viewOf(paused, facts('x')).stories.find(({ id }) => id === storyId)?.aside ?? ''
   }
-  assert.match(asideWith('guarded'), /its change waits for its gates$/)
-  assert.doesNotMatch(asideWith('returned'), /waits for its gates/)
-  assert.doesNotMatch(asideWith('guarded', state.attempts), /waits for its gates/)
+  assert.match(asideWith('guarded'), /its change is saved, and its gates run next$/)
+  assert.doesNotMatch(asideWith('returned'), /its gates run next/)
+  assert.doesNotMatch(asideWith('guarded', state.attempts), /its gates run next/)
 })

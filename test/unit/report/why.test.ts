@@ -69,7 +69,7 @@ test('a split that failed is shown with its reason and the command to ask again'
   assert.match(JSON.stringify(eventLines(event, blocked, lines)[0]), /US-003 is not split: no block of JSON/)
   const state = reduce(blocked, event, limits)
   const how = 'ralph split US-003 -- <how>'
-  const told = `US-003 could not be split: no block of JSON in the answer. To ask again, say where to cut: /${how}`
+  const told = `US-003 could not be split: no block of JSON in the answer. To try again, say how to split it: /${how}`
   assert.ok(viewOf(state, facts('x')).notes.some((note) => toPlainText(note) === `ℹ️ ${told}`))
   // Asked again, or done: it is not said any more.
   const again = { kind: 'split' as const, id: 9, by: 'ann', story: 'US-003', guidance: 'the form first' }
@@ -116,7 +116,7 @@ test('why of a resting story shows until when', () => {
   const given = { ...resting, prd: { ...resting.prd, userStories: free } }
   assert.match(
     helpOf(given)[0] ?? '',
-    /^It rests until 2026-01-10 14:05 UTC \(3 attempts in a row changed nothing\)\./,
+    /^Ralph does not try it again before 2026-01-10 14:05 UTC \(3 attempts in a row changed nothing\)\./,
   )
   const blocked = free.map((story) => (story.id === 'US-003' ? { ...story, blocked: true } : story))
   const help = helpOf({ ...given, prd: { ...given.prd, userStories: blocked } })

@@ -39,7 +39,9 @@ test('as many screenshots as fit are handed over, and a remark counts the rest',
     browser?.screenshots?.map(({ blob }) => blob),
     [1, 3, 4, 5, 6].map(id),
   )
-  assert.deepEqual(browser?.remarks, ['2 of its pictures did not fit into what jobs hand over'])
+  assert.deepEqual(browser?.remarks, [
+    '2 screenshots are not shown, because they were too large to pass from job to job',
+  ])
   const written: Buffer[] = []
   const keep = async (picture: Buffer) => String(written.push(picture))
   const all = await landPictures(browser?.screenshots ?? [], came?.pictures ?? {}, [], keep)

@@ -88,9 +88,9 @@ test('a pack that differs from its announced hash, is missing or is not a file i
   assert.match((await readPack(receiver.git, '0'.repeat(64))) ?? '', /not the one that the work job wrote/)
   const file = packFile(receiver.git)
   await rm(file)
-  assert.equal(await readPack(receiver.git, digest), 'there is no pack')
+  assert.equal(await readPack(receiver.git, digest), 'the artifact has no pack file with the changes')
   execFileSync('mkfifo', [file])
-  assert.equal(await readPack(receiver.git, digest), 'there is no pack')
+  assert.equal(await readPack(receiver.git, digest), 'the artifact has no pack file with the changes')
 })
 
 test('a pack with objects that git would not make, and a file that is not a pack, are refused', async () => {

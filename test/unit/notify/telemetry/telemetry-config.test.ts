@@ -39,6 +39,6 @@ test('a telemetry endpoint that is no URL is a warning, and nothing is sent', ()
   const { config, warnings } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })
   assert.equal(config, null)
   assert.deepEqual(warnings, [
-    'OTEL_EXPORTER_OTLP_ENDPOINT is not a http or https URL: nothing is sent there',
+    'OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https URL, so Ralph sends no telemetry',
   ])
 })

@@ -119,7 +119,7 @@ test('the status of the breaker is shown in words', () => {
     return liveViewOf(watched({ ...state, records }), NOW).circuit.text
   }
   assert.equal(text('closed', null), 'healthy')
-  assert.match(text('open', NOW + MINUTE), /^stopped: US-001 rests until .* UTC \(it changed nothing\)$/)
+  assert.match(text('open', NOW + MINUTE), /^stopped: US-001 waits until .* UTC \(it changed nothing\)$/)
   assert.equal(text('open', NOW - MINUTE), 'trying again: US-001 (it changed nothing)')
 })
 

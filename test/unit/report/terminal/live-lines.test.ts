@@ -30,16 +30,16 @@ test("lines about limits and repeated requests quote the vendor's message", () =
   const at = Date.UTC(2026, 10, 21, 11, 17)
   assert.equal(
     describeAgentEvent({ kind: 'limit', resetsAt: at }),
-    'the usage limit is reached, until 2026-11-21 11:17 UTC',
+    'the usage limit is reached and resets at 2026-11-21 11:17 UTC',
   )
   assert.equal(describeAgentEvent({ kind: 'limit', resetsAt: null }), 'a usage or rate limit is reached')
   assert.equal(
     describeAgentEvent({ kind: 'retry', status: 429, attempt: 2 }),
-    'asks its server again after HTTP 429 (attempt 2)',
+    'asks the model again after HTTP 429 (retry 2)',
   )
   assert.equal(
     describeAgentEvent({ kind: 'retry', status: null, attempt: 1 }),
-    'asks its server again after a failed request (attempt 1)',
+    'asks the model again after a failed request (retry 1)',
   )
 })
 
