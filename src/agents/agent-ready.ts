@@ -38,7 +38,7 @@ export async function checkAgent(
     return { ok: true, version: version?.[0] ?? lineWithoutKeys(output.split('\n')[0] ?? '') }
   }
   if (run.exit.kind === 'timeout') {
-    const reason = `${program} is there, but did not print its version within ${timeoutMs / 1000} seconds`
+    const reason = `${program} is installed, but did not print its version within ${timeoutMs / 1000} seconds`
     return { ok: false, isSlow: true, reason, fix: 'run again when the machine is less busy' }
   }
   const reason = `${program} --version ${describeExit(run.exit)}${output === '' ? '' : `: ${output}`}`
@@ -55,7 +55,10 @@ function notFoundReason({ program }: AgentVendor): string {
 }
 
 function unready({ npm, install }: AgentVendor, reason: string): Unready {
-  const fix = npm === null ? install : `set agent-version, and Ralph installs it; or ${install}`
+  const fix =
+    npm === null
+      ? install
+      : `set agent-version, so that Ralph installs it, or install it yourself: ${install}`
   return { reason: lineWithoutKeys(reason), fix }
 }
 
@@ -84,7 +87,8 @@ export async function findKeyProblem(
   if (login.keys.some(isSet)) return findRefusedKey(login.check?.(env) ?? null, fetchUrl)
   // `${{ secrets.NAME }}` of a secret that does not exist is an empty text.
   const empty = login.keys.filter((name) => env[name] !== undefined)
-  if (empty.length > 0) return `${empty.join(' and ')} is empty: the secret is not there, or has another name`
+  if (empty.length > 0)
+    return `${empty.join(' and ')} is empty: the secret does not exist, or has another name`
   return `no key is set (${login.keys.join(', ')})`
 }
 
@@ -99,7 +103,7 @@ async function findRefusedKey(check: KeyCheck | null, fetchUrl: typeof fetch): P
     })
     const body = [400, 401].includes(answer.status) ? await answer.text() : ''
     if (!(check.isRefused?.(answer.status, body) ?? answer.status === 401)) return null
-    return `${check.key} is refused by ${new URL(check.url).host} (HTTP ${answer.status}): it is wrong or was revoked`
+    return `${new URL(check.url).host} refuses ${check.key} (HTTP ${answer.status}): the key is wrong or was revoked`
   } catch {
     return null
   }

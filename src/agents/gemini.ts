@@ -149,8 +149,8 @@ const OWN_CODES: ReadonlyMap<number, readonly [SessionStatus, string]> = new Map
       'no way to log in: set GEMINI_API_KEY and security.auth.selectedType in ~/.gemini/settings.json',
     ],
   ],
-  [53, ['max-turns', 'the session reached its bound of turns']],
-  [55, ['refused-permission', 'the folder is not trusted: GEMINI_CLI_TRUST_WORKSPACE=true']],
+  [53, ['max-turns', 'the session reached its limit of turns']],
+  [55, ['refused-permission', 'gemini does not trust this folder: set GEMINI_CLI_TRUST_WORKSPACE=true']],
 ])
 
 /** Its other exit codes are the HTTP status mod 256 (401 -> 145). */

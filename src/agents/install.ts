@@ -102,8 +102,8 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
   const [version = '', integrity = null, ...rest] = request.version.split(' ')
   const isExact = EXACT.test(version)
   if (vendor.npm === null) {
-    const fix = `leave it out and install it before: ${vendor.install}`
-    throw mistake(`${vendor.name} has no npm package, so Ralph cannot install ${version} of it.`, '', fix)
+    const fix = `leave agent-version out, and install ${vendor.name} in a step before: ${vendor.install}`
+    throw mistake(`${vendor.name} has no npm package, so Ralph cannot install version ${version}.`, '', fix)
   }
   if (!SPEC.test(version)) {
     throw mistake(version, 'a version, a range or a tag', 'write a version such as 1.2.3, or latest')
@@ -119,7 +119,7 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
   if (npm === null) {
     const fix =
       'set up Node.js with npm in a step before, or install the agent there and leave agent-version out'
-    throw mistake(version, 'npm on the PATH, to install it with', fix)
+    throw mistake(`npm, which installs version ${version}, is not on the PATH.`, '', fix)
   }
   const target = { ...packageRequest, npm, folder: await firstWritable(packageRequest) }
   if (isExact) return install(target)
@@ -154,7 +154,8 @@ async function checkIntegrity(request: PackageRequest, folder: string): Promise<
   const found = integrityOf(request, folder)
   if (found === request.integrity) return
   const packageFound = `${request.package}@${request.version} with ${found ?? 'no integrity'}`
-  const fix = 'find out why it differs before you write the other one: nothing of it was run'
+  const fix =
+    'find out why the integrity differs before you change agent-version. Ralph has run nothing of the package'
   throw mistake(packageFound, request.integrity, fix)
 }
 
@@ -174,7 +175,7 @@ async function firstWritable({ caches, vendor, version }: PackageRequest): Promi
   throw mistake(
     `there is no folder to install ${vendor.name} ${version} into.`,
     '',
-    `make one writable: ${lineWithoutKeys(refused.join('; '))}`,
+    `make one of these folders writable: ${lineWithoutKeys(refused.join('; '))}`,
   )
 }
 
@@ -234,7 +235,7 @@ async function cacheFor(target: InstallTarget, spec: string) {
     const { files, checkRestored } = cache
     return { cache: files, entry, checkRestored, env, report, ...(signal === undefined ? {} : { signal }) }
   } catch (error) {
-    report(`the cache is not used (cache: off leaves it out): ${lineWithoutKeys(messageOf(error))}`)
+    report(`Ralph could not use the cache (cache: off turns it off): ${lineWithoutKeys(messageOf(error))}`)
     return null
   }
 }
@@ -287,7 +288,7 @@ async function restore(
     requireReady(await agentCache.checkRestored(bin), spec)
     return true
   } catch (error) {
-    target.report(`the cache does not hold ${spec}: ${messageOf(error)}`)
+    target.report(`the cache has no usable ${spec}: ${messageOf(error)}`)
     return false
   }
 }
@@ -366,7 +367,7 @@ async function runNpm(
   })
   if (exit.kind === 'exit' && exit.code === 0) return output
   const exitText = exit.kind === 'exit' ? `exit code ${exit.code}` : exit.kind
-  const found = `npm ${args[0]} did not get ${name}@${version} from the registry (${exitText}): ${lineWithoutKeys(npmErrors(output))}`
+  const found = `npm ${args[0]} could not get ${name}@${version} from the registry (${exitText}): ${lineWithoutKeys(npmErrors(output))}`
   throw mistake(found, '', fixOf(output))
 }
 
@@ -380,7 +381,8 @@ function npmErrors(output: string): string {
 function fixOf(output: string): string {
   const code = /^npm error code (\w+)$/m.exec(output)?.[1]
   if (code === 'ETARGET' || code === 'E404') return 'use a version that exists'
-  if (code === 'E401' || code === 'E403') return 'the registry refuses: install the agent in a step before'
+  if (code === 'E401' || code === 'E403')
+    return 'the registry refuses access: log in to it, or install the agent in a step before'
   return 'run again, or install the agent in a step before and leave agent-version out'
 }
 

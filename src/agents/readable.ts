@@ -82,7 +82,7 @@ function linesOf(event: AgentEvent): string[] {
     case 'limit':
       return ['! a usage or rate limit is reached']
     case 'retry':
-      return [`! asks its server again (attempt ${event.attempt})`]
+      return [`! asks the model again (retry ${event.attempt})`]
     case 'step':
     case 'usage':
       return []

@@ -96,7 +96,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
   // If a person stops it at the same time, the stop is the result, which is not charged.
   if (overBudget.signal.aborted && run.exit.kind === 'aborted' && signal?.aborted !== true) {
     end.status = 'max-turns'
-    end.message = 'it was ended: it had used all that was left of the limits'
+    end.message = 'Ralph ended the session, because it had used what was left of the limits'
   }
   // A missing program is reported as EACCES if a folder of the PATH cannot be read.
   const isMissing =
@@ -105,7 +105,7 @@ export async function runAgent(request: AgentRequest): Promise<SessionResult> {
       (run.exit.reason === `spawn ${vendor.program} EACCES` &&
         findProgram(vendor.program, request.env.PATH ?? '') === null))
   if (isMissing) {
-    end.message = lineWithoutKeys(`${vendor.program} is not on your PATH; ${vendor.install}`)
+    end.message = lineWithoutKeys(`${vendor.program} is not on your PATH. Install it: ${vendor.install}`)
   }
   const isStarted = end.status !== 'not-started' && !isCancelled
   return {
@@ -241,7 +241,7 @@ class Transcript {
       act()
     } catch (error) {
       this.#file = null
-      this.#onError(`the transcript cannot be written: ${messageOf(error)}`)
+      this.#onError(`Ralph cannot write the transcript: ${messageOf(error)}`)
     }
   }
 }

@@ -18,7 +18,7 @@ export type Retrying = { status: number | null } | null
 export function endingByRalph(exit: Exit, retrying: Retrying): Ending | null {
   const { kind } = exit
   if (kind === 'not-started')
-    return { status: kind, message: `the agent could not be started: ${exit.reason}` }
+    return { status: kind, message: `Ralph could not start the agent: ${exit.reason}` }
   if (kind === 'aborted') return { status: kind, message: 'the session was cancelled' }
   if (kind !== 'timeout' && kind !== 'idle') return null
   const message = TIMED_OUT[kind]
@@ -26,7 +26,7 @@ export function endingByRalph(exit: Exit, retrying: Retrying): Ending | null {
   const status = statusOfHttp(retrying.status)
   if (status === 'failed' || status === 'context') return { status: kind, message }
   const answer = retrying.status === null ? 'a broken connection' : `HTTP ${retrying.status}`
-  return { status, message: `${message}, while it tried again after ${answer}` }
+  return { status, message: `${message} while it was retrying after ${answer}` }
 }
 
 const TIMED_OUT = {
@@ -46,11 +46,11 @@ export function endingByExit(exit: Exit, stderr: string): Ending {
   }
   // The shell's exit codes for a program that is missing or cannot be run, the agent's or the wrapper's.
   if (code === 126 || code === 127) {
-    return { status: 'not-started', message: `the agent could not be started ${exitText}` }
+    return { status: 'not-started', message: `Ralph could not start the agent ${exitText}` }
   }
   // A program that catches a signal reports 128 + its number (143 after SIGTERM).
   if (code === 129 || code === 130 || code === 137 || code === 143) {
-    return { status: 'killed', message: `the agent was ended by a signal ${exitText}` }
+    return { status: 'killed', message: `a signal ended the agent ${exitText}` }
   }
   return { status: 'crashed', message: withVendorMessage(`the agent ended with exit code ${code}`, stderr) }
 }

@@ -207,7 +207,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     const expectation = expectationInJson(answer) ?? readExpectation(answer)
     if (expectation === null) {
       const lines = '<ralph>EXPECTED</ralph> or <ralph>UNEXPECTED</ralph>'
-      return { kind: 'none', message: `no line ${lines} at the end of the judge's answer` }
+      return { kind: 'none', message: `the judge's answer does not end with a line ${lines}` }
     }
     if (expectation.kind === 'expected') return { kind: 'verified' }
     const reason = redactedLine(expectation.reason) || 'the judge gave no reason'
@@ -225,9 +225,10 @@ export function createSessions(options: SessionsOptions): AgentPort {
     if (verdict === null) {
       const lines = '<ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph>'
       const place = answersInOutput
-        ? "at the end of the judge's output: the agent must print it last (docs/custom-agent.md)"
-        : "in the judge's answer"
-      return { kind: 'none', message: `no line ${lines} ${place}` }
+        ? "the judge's output does not end with"
+        : "the judge's answer does not have"
+      const how = answersInOutput ? ': the agent must print it last (docs/custom-agent.md)' : ''
+      return { kind: 'none', message: `${place} a line ${lines}${how}` }
     }
     if (verdict.kind === 'verified') {
       const { evidence } = verdict
@@ -238,7 +239,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
       }
     }
     const ids = verdict.ids.filter((id) => stories.includes(id))
-    if (ids.length === 0) return { kind: 'none', message: 'the judge reset stories that do not exist' }
+    if (ids.length === 0) return { kind: 'none', message: 'the judge named only stories that do not exist' }
     const reason = redactedLine(verdict.reason) || 'the judge gave no reason'
     const commands = (verdict.commands ?? []).filter(({ storyId }) => ids.includes(storyId))
     const counterexamples = commands.map(({ storyId, run }) => ({ storyId, run: redact(run), files: [] }))
@@ -249,7 +250,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     // What other programs print may be anything: only what they mark as the answer is posted.
     const isMarked = finalText.includes(ANSWER) || finalText.includes(ASKS_CHANGE)
     if (kind === 'answer' && options.vendor.answersInOutput === true && !isMarked)
-      return { kind: 'none', message: `no line ${ANSWER} in the agent's output` }
+      return { kind: 'none', message: `the agent's output does not have a line ${ANSWER}` }
     return { kind: 'words', text: finalText }
   }
 
@@ -278,7 +279,7 @@ export function createSessions(options: SessionsOptions): AgentPort {
     async setUp(state, attempt, bounds, signal) {
       const found = await findTemplate('setup', (path) => options.read(state.green, path))
       if (found === null) return null
-      options.onEvent?.({ kind: 'text', text: `sets the project up first, by ${found.path}` })
+      options.onEvent?.({ kind: 'text', text: `sets up the project first, as ${found.path} says` })
       const labels = { transcript: `${attemptName(state, attempt.storyId)}-setup`, variables: {} }
       return toWorkResult(await runSession({ mode: 'setup' }, labels, state, bounds, signal))
     },
@@ -345,7 +346,7 @@ function failureAnswer({ result: { status, resetsAt }, message }: SessionAnswer)
 }
 
 const NO_WORDS = {
-  answer: { kind: 'none' as const, message: 'this agent has no such sessions' },
+  answer: { kind: 'none' as const, message: 'this agent cannot run a read-only session' },
   usage: emptyUsage(),
 }
 

@@ -180,7 +180,7 @@ export class StreamJsonReader extends EventReader {
     const ending =
       this.#isRejected && isUnclear ? failureEnding('limit', this.#errorText(), this.resetsAt) : found
     if (ending !== null || this.isOver) return ending
-    return { status: 'failed', message: 'the agent began another turn and did not end it' }
+    return { status: 'failed', message: 'the agent began another turn, but did not end it' }
   }
 
   #errorText(): string {
@@ -196,7 +196,7 @@ export class StreamJsonReader extends EventReader {
     if (subtype === 'error_max_turns' || subtype === 'error_max_budget_usd') {
       return {
         status: 'max-turns',
-        message: withVendorMessage('the session reached its bound', vendorMessage),
+        message: withVendorMessage('the session reached its limit', vendorMessage),
       }
     }
     if (result.is_error === true || subtype !== 'success') return this.#refusalEnding(result, vendorMessage)
@@ -227,8 +227,8 @@ export class StreamJsonReader extends EventReader {
 
   protected override finishedMessage(waited: boolean): string {
     const notes = [
-      waited ? 'its background tasks were ended' : '',
-      this.#hasBrokenStream ? "an answer's stream broke off, so a text may be partial" : '',
+      waited ? 'Ralph ended its background tasks' : '',
+      this.#hasBrokenStream ? 'the connection broke during an answer, so the text may be incomplete' : '',
       asObjects(this.#result?.permission_denials).length > 0 ? 'some tool uses were denied' : '',
     ].filter((note) => note !== '')
     return ['the session finished', ...notes].join('; ')

@@ -134,7 +134,7 @@ function warnOfUnreadVariables(
   const hidden = unread.filter((one) => (env[one] ?? '') !== '' && !settings.agentEnv.includes(one))
   if (hidden.length === 0) return
   warn(
-    `${name} is not given ${hidden.join(', ')}: one session could leave files there for the next. If that cannot happen, name it in agentEnv`,
+    `Ralph does not give ${name} the variable ${hidden.join(', ')}, because one session could leave files there for the next. To give it anyway, name it in agentEnv`,
   )
 }
 
@@ -241,8 +241,8 @@ export function singleUseLoginWarnings(settings: Settings, env: Environment): Om
     if (variables.some((one) => one !== home.folderVariable?.[0] && (env[one] ?? '').trim() !== '')) return []
     const file = findSingleUseLogin(home, env)
     if (file === null) return []
-    const found = `${name} is logged in by ${file}, which only one session at a time can renew: sessions side by side log each other out.`
-    const named = keys.length === 0 ? 'give it a key in a variable' : `set ${keys.join(' or ')}`
+    const found = `the login of ${name} is in ${file}, which only one session at a time can renew. With max-parallel, sessions would log each other out.`
+    const named = keys.length === 0 ? `give ${name} a key in a variable` : `set ${keys.join(' or ')}`
     const fix = `${named}, or leave max-parallel out`
     return [{ found, expected: '', fix }]
   })
@@ -273,7 +273,7 @@ async function refuseWithoutKey(
 }
 
 export function keyFix(key: string): string {
-  return `add a valid one to the repository's secrets (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`
+  return `add a valid key to the secrets of the repository (Settings, Secrets and variables, Actions), and to this step: env: { ${key}: \${{ secrets.${key} }} }`
 }
 
 /** The environment with the agent's program on its PATH. Installs the agent first if a `version` is set. */

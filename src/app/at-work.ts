@@ -23,7 +23,7 @@ export class AtWork extends UserError {}
 
 /** The error for a feature that a run works on already. `found`: a sentence that names the run. */
 export function atWorkError(found: string): AtWork {
-  const fix = 'wait until it ends, or end it with `ralph stop`'
+  const fix = 'wait until that run ends, or end it with `ralph stop`'
   return new AtWork({ path: 'feature', found: `${found}.`, expected: '', fix })
 }
 
@@ -43,8 +43,8 @@ export async function refuseOtherRun(
     const { state: other } = (await store.load(folder).catch(() => null)) ?? {}
     const isHere = other?.branch === clone.branch && (await isAlive(other.lease))
     if (!isHere || other.lease === null) continue
-    const found = `${formatHolder(other.lease)} works on ${other.feature} here.`
-    const fix = 'wait until it ends, or run in another work tree (`git worktree add`)'
+    const found = `${formatHolder(other.lease)} works on ${other.feature} in this work tree.`
+    const fix = `wait until that run ends, or create another work tree with \`ralph worktree\``
     throw new AtWork({ path: 'work tree', found, expected: '', fix })
   }
 }

@@ -48,7 +48,7 @@ export function withoutOtherCandidates(agent: AgentPort, place: Place): AgentPor
 async function warnOnError(act: Promise<void>, { env, warn }: Place): Promise<void> {
   await act.catch((error: unknown) => {
     warn(
-      `could not move logs and ignored files of candidates to or from ${workTreesFolder(env)}: ${messageOf(error)}`,
+      `Ralph could not move the logs and ignored files of candidates (${workTreesFolder(env)}): ${messageOf(error)}`,
     )
   })
 }

@@ -46,7 +46,7 @@ export class FeatureHeld extends Error {
 export class Superseded extends Error {
   constructor(dispatched: number, now: number) {
     super(
-      `this job was dispatched as generation ${dispatched}, the run is at ${now}: another job has already continued`,
+      `another job has already continued the run: this job was started as generation ${dispatched}, but the run is at ${now}`,
     )
     this.name = 'Superseded'
   }
@@ -120,7 +120,7 @@ async function claimOnce(tools: ClaimTools, request: ClaimRequest): Promise<Clai
   }
   if (file === null) {
     const found = `${name} has no prd.json in this commit.`
-    throw new UserError({ path: 'feature', found, expected: '', fix: 'commit one' })
+    throw new UserError({ path: 'feature', found, expected: '', fix: 'commit its prd.json, then run again' })
   }
   const branch = await chooseBranch(file, before?.state.branch ?? null, tools, request)
   return begin(file, branch, tools, request)
@@ -151,11 +151,11 @@ async function plan(planRequest: PlanRequest, tools: ClaimTools, request: ClaimR
 function refuseOtherSource(name: string, earlier: Prd, requested: Prd): void {
   const [oldSource, newSource] = [earlier, requested].map(issuesSource)
   if (oldSource === newSource) return
-  const found = `the name ${name} is already taken by the plan from ${oneLine(oldSource ?? 'documents of the repository', 100)}.`
+  const found = `the feature ${name} already has a plan, from ${oneLine(oldSource ?? 'documents of the repository', 100)}.`
   const fix =
     newSource === null
       ? 'name another feature'
-      : 'give the milestone or label another title on GitHub, because the title names the feature'
+      : 'rename the milestone or label on GitHub, because the feature has its name'
   throw new UserError({
     path: 'feature',
     found,
@@ -212,7 +212,7 @@ function resumedNotes({ attempts }: State): string[] {
     .filter(hasCandidate)
     .map(
       ({ storyId }) =>
-        `${storyId}: its session had ended when the last run was lost, so only its gates run again`,
+        `the session for ${storyId} had ended before the last run was lost, so only the gates run again`,
     )
 }
 
@@ -237,7 +237,7 @@ async function baseEditNotes(state: State, file: Feature, repository: Repository
   const onBranch = await repository.read(state.green, ownFiles(state).prd)
   if (onBranch !== null && digestOf(onBranch) === file.digest) return []
   return [
-    `${file.path} was changed on ${state.base.branch} after the run had begun: edit it on ${state.branch} for this run to see it`,
+    `${file.path} changed on ${state.base.branch} after the run began. The run does not see that: make the change on ${state.branch}`,
   ]
 }
 
@@ -297,7 +297,7 @@ async function begin(
   const claimed = withJobStarted(withEdits, request, withEdits.job)
   await store.save(claimed)
   const notes = [...file.notes, ...stackedBranchNotes(file.name, request)]
-  if (head !== null) notes.push(`the state of ${file.name} was lost; the run continues from ${branch}`)
+  if (head !== null) notes.push(`the state of ${file.name} was lost, so the run continues from ${branch}`)
   return { state: claimed, resumed: head !== null, notes }
 }
 

@@ -195,6 +195,6 @@ function refuseRoom(place: string, error: unknown): never {
     path: 'clean-room',
     found: `Ralph could not clone the branch into ${place}: ${messageOf(error)}`,
     expected: '',
-    fix: 'free up space there, or set clean-room: off, and the final verification runs in the checkout',
+    fix: 'free up space there, or set clean-room: off, so that the final verification runs in the checkout',
   })
 }

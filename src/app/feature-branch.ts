@@ -38,11 +38,11 @@ export function refuseShared(branch: string, path: string, base: Request['base']
   const shared = [base.defaultBranch, base.branch].find((one) => one?.toLowerCase() === branch.toLowerCase())
   if (shared == null) return
   const same = shared === branch ? '' : ` (on file systems that ignore case it is ${shared})`
-  const found = `the run cannot work on ${branch}${same}, which others share.`
+  const found = `Ralph cannot work on ${branch}${same}, because other people share this branch.`
   const fix =
     shared === base.defaultBranch
-      ? 'leave branchName out, or name another branch: Ralph never commits to the default branch'
-      : `switch to the branch that the run starts from (git switch ${base.defaultBranch ?? '<branch>'}), or name another branch: Ralph never commits to the base`
+      ? 'leave branchName out, or name another branch'
+      : `switch to the branch that the run should start from (git switch ${base.defaultBranch ?? '<branch>'}), or name another branchName`
   throw new UserError({ path, found, expected: '', fix })
 }
 
@@ -69,8 +69,8 @@ async function isMadeByRun(
 function foreignBranchError(branch: string, file: Feature, { branchPrefix }: Request): UserError {
   return new UserError({
     path: `${file.path}: branchName`,
-    found: `the branch ${branch} already exists, and no run of ${file.name} made it.`,
+    found: `the branch ${branch} already exists, but no run of ${file.name} created it.`,
     expected: '',
-    fix: `leave branchName out (then it is ${branchPrefix}${file.name}), or name another branch`,
+    fix: `leave branchName out (then the branch is ${branchPrefix}${file.name}), or name another branch`,
   })
 }

@@ -43,10 +43,10 @@ export async function readDocumentFiles(
     ...named,
   ])
   if (chosen.size > MAX_FILES) {
-    const fix = 'name the files that hold the stories'
+    const fix = 'name only the files that have the stories'
     throw new UserError({
       path: '--from',
-      found: `that is ${chosen.size} files, and ${MAX_FILES} is the maximum.`,
+      found: `these are ${chosen.size} files, but Ralph reads at most ${MAX_FILES}.`,
       expected: '',
       fix,
     })
@@ -77,8 +77,8 @@ async function readText(tree: Tree, path: string): Promise<string | Mistake> {
   const bytes = await tree.bytes(path).catch(() => null)
   const text = bytes === null ? null : decodeText(bytes)
   if (text !== null) return text
-  const found = bytes === null ? 'this file cannot be read.' : 'this file is not text.'
-  const fix = bytes === null ? 'allow yourself to read it' : 'save it as UTF-8'
+  const found = bytes === null ? 'you have no permission to read this file.' : 'this file is not text.'
+  const fix = bytes === null ? 'make it readable (chmod u+r)' : 'save it as UTF-8'
   return { path, found, expected: '', fix }
 }
 
@@ -181,7 +181,9 @@ async function filesFor(
     const unread = isFolder ? all.filter((file) => !isText(file)) : []
     if (read.length === 0) mistakes.push(missingDocuments(request, unread, await tree.list('')))
     else if (unread.length > 0)
-      note(`${describeValue(request)}: not read: ${formatKinds(unread)}; Ralph reads ${READABLE}`)
+      note(
+        `${describeValue(request)} has files that Ralph does not read: ${formatKinds(unread)}. It reads ${READABLE}`,
+      )
     const reason = path === '' ? { isDiscovered: true } : { ...(isFile ? { isNamed: true } : {}), ...part }
     for (const file of read) if (isFile || !paths.has(file)) paths.set(file, reason)
   }
@@ -208,7 +210,7 @@ function formatKinds(paths: readonly string[]): string {
   const counts = new Map<string, number>()
   for (const path of paths) {
     const kind = /[^/]\.([^./]{1,12})$/.exec(path)?.[1]?.toLowerCase()
-    const name = kind === undefined ? 'files without a kind' : `.${describeValue(kind).slice(1, -1)}`
+    const name = kind === undefined ? 'files without an extension' : `.${describeValue(kind).slice(1, -1)}`
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   const all = [...counts]
@@ -227,15 +229,20 @@ function missingDocuments(path: string, unread: readonly string[], all: readonly
       path: '--from',
       found,
       expected: '',
-      fix: 'save them as one of these',
+      fix: 'save them in one of these formats',
     }
   }
   const near = nearest(path, all)
   const fix = near === null ? 'name a file, or a folder with documents' : `did you mean ${near}?`
-  return { path: '--from', found: describeValue(path), expected: 'documents in this repository', fix }
+  return {
+    path: '--from',
+    found: `there is no document ${describeValue(path)} in this repository.`,
+    expected: '',
+    fix,
+  }
 }
 
 function tooLarge(path: string): Mistake {
-  const found = `the documents up to this one are larger than ${MAX_BYTES / 1e6} MB in total.`
-  return { path, found, expected: '', fix: 'name only the files that hold the stories: --from FILE' }
+  const found = `the documents up to this file have more than ${MAX_BYTES / 1e6} MB in total.`
+  return { path, found, expected: '', fix: 'name only the files that have the stories: --from FILE' }
 }

@@ -20,7 +20,7 @@ export type Isolation = {
 
 /** The fix that people see if `same-user` is chosen in CI. */
 export const SAME_USER_WARNING =
-  'isolation: same-user: the agent runs as the user of the runner, and can take the tokens of the job. If the runner has root, or sudo without a password, leave isolation out'
+  "isolation: same-user: the agent runs as the user of the runner, and can read the job's tokens. If this user is root, or has sudo without a password, leave isolation out"
 export const SAME_USER_NOTE =
   'the agent and the gates run as you, with your files and your network. To separate them: --isolation other-user (Linux, with sudo)'
 
@@ -110,6 +110,6 @@ function refuseProxied(env: Environment): void {
     path: 'network',
     found: `network: model does not work on a runner whose network needs a proxy (${found} is set).`,
     expected: '',
-    fix: 'write network: open',
+    fix: 'set network: open',
   })
 }

@@ -43,15 +43,15 @@ export function keylessWay(
     throw mistake(
       `auth: oidc does not work with ${vendor.name}; it works with ${names}.`,
       '',
-      'write auth: key, or choose another agent',
+      'set auth: key, or choose another agent',
     )
   }
   // The same user could read the token for identities in Ralph's own environment.
   if (isolation !== 'other-user')
     throw mistake(
-      `auth: oidc needs isolation: other-user, so that the agent cannot ask for an identity itself; this is ${isolation}.`,
+      `auth: oidc needs isolation: other-user, because otherwise the agent could request an identity itself. Here, isolation is ${isolation}.`,
       '',
-      'write isolation: other-user, or auth: key',
+      'set isolation: other-user, or auth: key',
     )
   const lacking = way.needs.filter((variable) => !isSet(variable))
   if (lacking.length > 0)

@@ -46,18 +46,18 @@ export function laneMistakes({ maxParallel, isolation, services }: Settings, sub
   if (maxParallel === 1) return []
   const mistake = (found: string): Mistake => ({
     path: 'max-parallel',
-    found: `${maxParallel} stories cannot be worked on side by side: ${found}.`,
+    found: `Ralph cannot work on ${maxParallel} stories at a time: ${found}.`,
     expected: '',
-    fix: 'change that, or leave max-parallel at 1',
+    fix: 'change this, or leave max-parallel out',
   })
   return [
     ...(isolation === 'same-user'
       ? []
-      : [mistake(`that needs isolation: same-user, and this is ${isolation}`)]),
+      : [mistake(`this needs isolation: same-user, but isolation is ${isolation}`)]),
     ...services.flatMap(({ name, start, ready }) => {
       const port = start === null ? undefined : fixedPort(ready)
       if (port === undefined) return []
-      const found = `each would start service ${name} at port ${port}; write $${OWN_PORT_NAME} in its \`ready\` and \`start\``
+      const found = `each would start service ${name} on port ${port}. Use $${OWN_PORT_NAME} in its \`ready\` and \`start\` instead`
       return [mistake(found)]
     }),
     ...(submodules === 0 ? [] : [mistake('the repository has submodules')]),
@@ -170,6 +170,6 @@ function noRoomError(place: string, error: unknown): UserError {
     path: 'max-parallel',
     found: `Ralph could not make a work tree for each story in ${place}: ${messageOf(error)}`,
     expected: '',
-    fix: 'free up space there, or work on fewer stories side by side',
+    fix: 'free up space there, or lower max-parallel',
   })
 }

@@ -27,7 +27,7 @@ export function refuseUngated(settings: Settings): void {
 
 /** Shown for `gates: none`. */
 export const UNGATED_WARNING =
-  'gates: none: everything the agent calls done passes, because no command checks it'
+  '`gates: none` means that no command checks the work: everything the agent calls done passes'
 
 function gateExample({ surface }: Settings): string {
   return surface === 'cli'

@@ -33,7 +33,7 @@ export async function notifyError(
     notifier?.error(error, settings.feature ?? feature ?? '', runUrl)
     await notifier?.settle()
   } catch (failed) {
-    warn(`no notification was sent: ${messageOf(failed)}`)
+    warn(`Ralph could not send a notification: ${messageOf(failed)}`)
   }
 }
 

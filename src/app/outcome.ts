@@ -76,7 +76,7 @@ function planDocuments(prd: Prd, folder: string): DocumentSetEdit[] {
         const { texts, unmarked } = writeBack(documents, prd)
         const ids = unmarked.slice(0, MAX_IDS).join(', ')
         const more = unmarked.length > MAX_IDS ? ` and ${unmarked.length - MAX_IDS} more` : ''
-        const warning = `${ids}${more} passed, but could not be marked: the documents of the plan no longer have them in the same place`
+        const warning = `Ralph could not tick off ${ids}${more}, because the documents of the plan have changed. Tick them off by hand`
         const needsNoWarning = unmarked.length === 0 || isElsewhere(prd)
         return needsNoWarning ? { texts, warnings: [] } : { texts, warnings: [warning], unmarked }
       },

@@ -68,7 +68,7 @@ export function fixedPortWarnings({ services, gates, maxParallel }: Settings): s
     .filter(({ port }) => port !== undefined)
     .map(
       ({ what, port }) =>
-        `${what} names port ${port}, which stories side by side on one machine would share: write $${OWN_PORT_NAME}`,
+        `${what} names port ${port}, which several stories would use at the same time: write $${OWN_PORT_NAME} instead`,
     )
 }
 

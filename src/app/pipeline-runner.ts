@@ -135,8 +135,9 @@ function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<A
       attempt: runTry,
     })
     if (await tools.repository.restore(attempt.candidate.commit))
-      report('changes of the steps after git-commit are discarded')
-    if (ended?.status === 'failed') tools.warn(`${ended.message}; ${attempt.storyId} has passed nevertheless`)
+      report('Ralph discarded the changes that steps after git-commit made')
+    if (ended?.status === 'failed')
+      tools.warn(`${ended.message}, but ${attempt.storyId} has passed, because its commit came before`)
     return {
       ...(ended?.pause === undefined ? {} : { pause: ended.pause }),
       ...(circuits === circuitsBefore ? {} : { circuits }),
@@ -195,7 +196,7 @@ async function runVerifyStep(
   if (savedWork === null) return { kind: 'ok' }
   if (savedWork.dropped.length > 0) {
     const detail = savedWork.dropped.slice(0, 20).join('\n')
-    return { kind: 'failed', summary: 'the guard would refuse what was changed', detail }
+    return { kind: 'failed', summary: 'the guard would refuse its changes', detail }
   }
   const commit = await writeStepCommit(savedWork.tree, state.green)
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1))])

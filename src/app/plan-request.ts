@@ -53,7 +53,7 @@ export function requestFromIssue(
       'say what the feature should do, who it is for, and how to see that it is done; then comment /ralph plan'
     throw new UserError({
       path: `issue #${number}`,
-      found: `the issue says too little to plan from: ${oneLine(text, 100) || 'it is empty'}`,
+      found: `the issue says too little to plan from: ${oneLine(text, 100) || 'it is empty'}.`,
       expected: '',
       fix,
     })
@@ -180,10 +180,11 @@ function unavailableSettings(body: string, gates: readonly string[]): string[] {
     .matchAll(/^[-* \t]{0,10}([\w-]{1,40})[ \t]*:/gm)
   const missing = new Set([...named].map(([, name = '']) => name).filter((name) => !gates.includes(name)))
   const gateNotes = [...missing].map(
-    (name) => `The issue names the gate ${name}: the workflow has none of that name, so nothing runs it.`,
+    (name) =>
+      `The issue names the gate ${name}, but the workflow has no such gate, so Ralph does not run it.`,
   )
   const limits = oneLine(fieldOf(body, 'Limits'), 100)
-  const limitsNote = `The issue asks for limits (${limits}): choose them under Run workflow, or with /ralph limit.`
+  const limitsNote = `The issue asks for limits (${limits}), which Ralph does not read from an issue. Set them with Run workflow or /ralph limit.`
   return [...gateNotes.slice(0, 10), ...(limits === '' ? [] : [limitsNote])]
 }
 

@@ -37,8 +37,8 @@ export async function findFeatures(objects: CatFile, place: StoryPlace, branchPr
   for (const path of paths) {
     const link = await linkAt(place, objects, path)
     if (link !== null) {
-      const fix = 'put the file itself there: a link may lead out of the repository'
-      mistakes.push({ path: link, found: 'a symbolic link', expected: `${path} as a regular file`, fix })
+      const fix = 'replace the link with the file itself, because a link may lead out of the repository'
+      mistakes.push({ path: link, found: 'this is a symbolic link.', expected: '', fix })
       continue
     }
     const text = await textAt(place, objects, path)
@@ -235,8 +235,8 @@ export function chooseFeature(
       'plan a feature (ralph plan; on GitHub, comment /ralph plan on an issue), or write .ralph/<yyyy-mm-dd>-<feature>/prd.json'
     throw new UserError({ ...mistake, found: 'there are no stories here yet: no prd.json exists.', fix })
   }
-  const found = `there are ${possible.length} features, and none is named: ${possible.join(', ')}.`
-  throw new UserError({ ...mistake, found, fix: `name one of them: ${possible.map(formatName).join(', ')}` })
+  const found = `there are ${possible.length} features, so Ralph does not know which one you mean: ${possible.join(', ')}.`
+  throw new UserError({ ...mistake, found, fix: `name one: ${possible.map(formatName).join(', ')}` })
 }
 
 export function digestOf(text: string): string {

@@ -38,7 +38,7 @@ export async function openRunLogs(
 ): Promise<RunLogs> {
   const warnOnError = <T>(act: Promise<T>): Promise<T | null> =>
     act.catch((error: unknown) => {
-      warn(`older logs in ${top} stay: ${messageOf(error)}`)
+      warn(`Ralph could not delete older logs in ${top}: ${messageOf(error)}`)
       return null
     })
   const own = await warnOnError(makeRunFolder(top, feature))

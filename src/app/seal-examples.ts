@@ -34,8 +34,8 @@ export function requireSeal({ examples }: Settings, seal: SealPort | null): void
   if (examples === 'off' || seal !== null) return
   throw new UserError({
     path: 'input examples',
-    found: 'sealed without a key.',
-    expected: 'examples-key as well',
+    found: 'examples: sealed needs a key in examples-key.',
+    expected: '',
     fix: `run \`openssl rand -hex 32 | gh secret set RALPH_EXAMPLES_KEY\`, and add examples-key: $\{{ secrets.RALPH_EXAMPLES_KEY }} to the step`,
   })
 }

@@ -23,14 +23,14 @@ export function apiSigner(git: Git, objects: CatFile, remote: Remote, create: Cr
     const unsigned = writer.add('commit', bytes)
     await writer.flush()
     const ref = `${NAMESPACE}/${randomBytes(8).toString('hex')}`
-    await ask(git.push(remote, [{ ref, from: null, to: unsigned }]), 'the tree could not be pushed')
+    await ask(git.push(remote, [{ ref, from: null, to: unsigned }]), 'Ralph could not push the tree')
     try {
       const sha = await signedCommit(create, commit)
-      await ask(git.fetch(remote, [sha], []), 'the signed commit could not be fetched')
+      await ask(git.fetch(remote, [sha], []), 'Ralph could not fetch the signed commit')
       const signed = await objects.contents(sha)
       // GitHub's answer is not trusted: the commit must have exactly the tree that the gates saw.
       if (signed === null || JSON.stringify(parsed(signed)) !== JSON.stringify(commit))
-        throw new SigningError('GitHub made a different commit from the one that Ralph asked for')
+        throw new SigningError('GitHub created a different commit from the one that Ralph asked for')
       return signed
     } finally {
       await git.push(remote, [{ ref, from: unsigned, to: '' }])
@@ -44,8 +44,8 @@ export async function signedCommit(create: CreateCommit, commit: NewCommit): Pro
   if (created.kind === 'signed') return created.sha
   throw new SigningError(
     created.kind === 'refused'
-      ? `GitHub did not make the commit: ${created.reason}`
-      : `GitHub did not sign the commit (${created.reason}). It signs only for the job's token and for Apps`,
+      ? `GitHub did not create the commit: ${created.reason}`
+      : `GitHub did not sign the commit (${created.reason}). It signs only commits of the job's token and of Apps`,
   )
 }
 

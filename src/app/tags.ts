@@ -22,6 +22,6 @@ export function unusedTagNotes(
   return all.flatMap(({ what, when }) =>
     when === null || isFor(when, storyTags)
       ? []
-      : [`${what} is for stories with the tag ${when.join(' or ')}, and no story has it: ${effect}`],
+      : [`${what} is for stories with the tag ${when.join(' or ')}, but no story has this tag: ${effect}`],
   )
 }

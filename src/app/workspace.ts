@@ -77,7 +77,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
       path: clone.workTree,
       found: 'this is a repository without a commit.',
       expected: '',
-      fix: 'commit something first: a branch needs a point to start from',
+      fix: 'commit something first, because a branch starts from a commit',
     })
   }
   const git = await Git.open(clone, env)

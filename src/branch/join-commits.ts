@@ -123,7 +123,7 @@ async function keepTheirs(
   people: PeopleEdits | null,
   paths: readonly string[],
 ): Promise<JoinResult> {
-  const summary = `commits of people conflict with it in ${paths.slice(0, 5).map(displayPath).join(', ')}`
+  const summary = `commits by people conflict with the story in ${paths.slice(0, 5).map(displayPath).join(', ')}`
   const failure: Failure = { kind: 'conflict', summary, detail: '' }
   const range = `${state.published ?? state.base.sha}..${state.green}`
   const takenBack: RevertedStory[] = []

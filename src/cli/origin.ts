@@ -38,7 +38,7 @@ export async function detachedMistake(workspace: Workspace, { command, env }: Co
   const { defaultBranch: name = 'BRANCH' } = await defaultBranchOf(workspace, env)
   return {
     path: 'HEAD',
-    found: 'HEAD is detached: no branch is checked out, and no variable of a CI names one.',
+    found: 'HEAD is detached: no branch is checked out, and no CI variable names a branch.',
     expected: '',
     fix: `name the branch that the run starts from: ralph ${command} --base-branch ${name}; or check it out: git switch ${name}`,
   }

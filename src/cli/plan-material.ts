@@ -81,7 +81,7 @@ export function showMaterial({ say, width, settings }: PlanPlace, { files, docum
   if (sources.length > 0) say(['Read without an agent:', ...sourceLines(sources, width)])
   if (prose.length > 0)
     say([
-      'Prose, for a session to plan from:',
+      'Text, for a session to plan from:',
       ...prose.map(({ path }) => `  ${terminalText(path)}`),
       ...NO_SESSION.flatMap((line) => wrapHanging(line, '  ', width)),
     ])

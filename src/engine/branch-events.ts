@@ -94,7 +94,7 @@ export function joinGated(state: State, { gates, broken, at }: EventOf<'join-gat
 }
 
 function redJoinReason(red: GateResult, gates: readonly GateResult[], head: string): string {
-  return `${redGateReason(red, gates)} on ${head.slice(0, 7)}, which people committed: fix the branch, then run again`
+  return `${redGateReason(red, gates)} on ${head.slice(0, 7)}, which people pushed: fix the branch, then run again`
 }
 
 /** Ralph's branch now contains people's commits. A story whose code is no longer in it loses its pass. */
@@ -190,7 +190,7 @@ export function pushExpired(state: State, { summary, at }: EventOf<'push-expired
   const isIdle = isIdleJob(state, conclusion) && state.control.idleJobs + 1 >= MAX_IDLE_JOBS
   if (state.published !== null && !isIdle)
     return withJob(state, { branch: REFUSED, ending: newEnding(conclusion, at) })
-  const fix = 'give a publish-token that is valid, then run again'
+  const fix = 'set publish-token to a valid token, then run again'
   return haltWithError(withJob(state, { ending: null }), summary, fix)
 }
 

@@ -53,7 +53,7 @@ function neededReason(
   const dropped = edit.kind === 'drop' ? edit.stories : []
   const at = paths.slice(0, 3).join(', ')
   if (stories.length === 0)
-    return `${dropped.join(', ')} cannot be dropped: later commits changed the same lines of ${at}`
+    return `Ralph cannot drop ${dropped.join(', ')}, because later commits changed the same lines of ${at}`
   const all = [...dropped, ...stories].join(' ')
-  return `${stories.join(', ')} changed the same lines of ${at} after ${dropped.join(', ')}: use "drop ${all}", or drop nothing`
+  return `${stories.join(', ')} changed the same lines of ${at} after ${dropped.join(', ')}. To drop all of them, use "drop ${all}"`
 }

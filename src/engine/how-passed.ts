@@ -38,7 +38,9 @@ export function describeCompletion(state: State): string {
       : `${gates} ${gates === 1 ? 'story' : 'stories'}${part} passed ${gates === 1 ? 'its' : 'their'} gates`
   const otherWays = [
     judge === 0 ? '' : `${judge} ${judge === 1 ? 'was' : 'were'} accepted on a judge's word`,
-    imported === 0 ? '' : `${imported} had passed before (seen by no gate of this run)`,
+    imported === 0
+      ? ''
+      : `${imported} had passed before this run, whose gates have not checked ${imported === 1 ? 'it' : 'them'}`,
     ungated === 0 ? '' : `${ungated} passed without a gate`,
   ].filter((words) => words !== '')
   const passed =

@@ -82,7 +82,7 @@ export function holdNextJob(state: State): State {
   const { ending: ended } = state.job
   if (ended?.next.kind !== 'limited') return state
   const { until } = ended.next
-  const reason = `${ended.conclusion.reason}; GitHub's rate limit refuses the next job until ${new Date(until).toISOString()}`
+  const reason = `${ended.conclusion.reason}; GitHub's rate limit blocks the next job until ${new Date(until).toISOString()}`
   return withEnding(state, { next: { kind: 'held', until }, conclusion: { ...ended.conclusion, reason } })
 }
 

@@ -57,9 +57,9 @@ export function lostChainReason(state: State, holder: HolderRun, now: number): s
     return isOver && !wasStopped(holder, state) ? 'the job that worked on it was lost' : null
   }
   if (control.mendedRun !== null && (holder?.status !== 'completed' || wasStopped(holder, state))) return null
-  if (control.continuePending) return 'the next job was promised and never started'
+  if (control.continuePending) return 'the next job has never started'
   const waited = prd.run.outcome === 'paused' && control.notBefore !== null
-  return waited ? 'the time to wait for is over' : null
+  return waited ? 'the wait is over' : null
 }
 
 /** Whether a person stopped the job: it was cancelled before its own deadline. */

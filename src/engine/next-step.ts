@@ -161,7 +161,7 @@ function nextStepOfEnding(job: Job, ending: Ending, limits: Limits, now: number)
   const goesOn = ending.more || (conclusion.outcome === 'continued' && limits.redispatch)
   if (goesOn && !isDispatched(job)) {
     return next.kind === 'limited' && next.until > now
-      ? { kind: 'wait', until: next.until, reason: "GitHub's rate limit refuses the next job" }
+      ? { kind: 'wait', until: next.until, reason: "GitHub's rate limit blocks the next job" }
       : { kind: 'dispatch' }
   }
   return ending.reported ? { kind: 'stop', conclusion } : { kind: 'report', conclusion }
@@ -179,7 +179,7 @@ export function outcomeOf(state: State, limits: Limits, now: number): Conclusion
   const done = open.length === 0 && !hasPlanTarget
   const { branch } = state.job
   if (branch.kind === 'refused')
-    return conclusionOf('paused', control.paused?.reason ?? 'the branch could not be pushed')
+    return conclusionOf('paused', control.paused?.reason ?? 'Ralph could not push the branch')
   const verifies = limits.finalVerification || verification.asked
   const plan = planOutcome(state, limits)
   const isApproved = plan === null && state.plan?.phase !== 'proposed'
@@ -223,8 +223,8 @@ function workableIn(state: State): (story: Story) => boolean {
   return (story) => isInScope(story) && !isSplitting(state, story.id)
 }
 
-const QUESTIONS_WAIT = 'the questions before the plan wait for answers'
-const PLAN_EDITED = 'the plan was edited after it was looked at: it needs a new approval'
+const QUESTIONS_WAIT = 'the questions before the plan are waiting for answers'
+const PLAN_EDITED = 'the plan was edited after it was approved, so it needs a new approval'
 
 /** The outcome of a plan that no session could make, or that waits for answers or an approval; else null. */
 function planOutcome(state: State, limits: Limits): Conclusion | null {
@@ -247,7 +247,7 @@ function stuckReason({ prd, control }: State, open: readonly Story[]): string {
   const blocked = open.filter((story) => story.blocked).map((story) => story.id)
   if (blocked.length > 0 || control.scope === null) return `blocked: ${blocked.join(', ')}`
   const outside = unmetOutOfScope(prd, control.scope).map(({ id }) => id)
-  return `it waits for ${outside.join(', ')}, which was not asked for`
+  return `what is left waits for ${outside.join(', ')}, which is not in this run`
 }
 
 /** The branch was merged or deleted: a complete run stays complete, any other waits for a person. */
@@ -258,7 +258,7 @@ function outcomeWithoutBranch(state: State, how: 'merged' | 'deleted', finished:
   const what = how === 'merged' ? 'merged and deleted' : 'deleted'
   return conclusionOf(
     'paused',
-    `${branch} was ${what} by people: say run to make it again (it was at ${green})`,
+    `someone ${what === 'deleted' ? 'deleted' : 'merged and deleted'} ${branch} (it was at ${green}): say run to create it again`,
   )
 }
 
@@ -277,7 +277,7 @@ function pendingWait(state: State, limits: Limits, now: number) {
     return { until, what, sentence: `${words} until ${new Date(until).toISOString()}` }
   }
   const rest = earliestTrial(state, now)
-  const all = 'every story that is left rests'
+  const all = 'every story that is left has to wait'
   if (rest !== null) return pauseFor(rest, all, all)
   const vendor = agentsRestUntil(state, limits, now) ?? 0
   const hourly = callAllowedAt(state, limits, now) ?? 0

@@ -163,7 +163,7 @@ async function prepare({ state, ports }: StepContext): Promise<StepResult> {
   const result = await ports.gates.prepare(state.green, ports.signal)
   if (result !== null) await ports.repository.ignored.afterPrepare()
   if (result === null || result.ok) return { kind: 'prepared' }
-  const fix = `see its output:\n${excerpt(result.output, OUTPUT_BYTES.error)}`
+  const fix = `fix what its output says:\n${excerpt(result.output, OUTPUT_BYTES.error)}`
   return { kind: 'failed', summary: `prepare failed (${result.ended})`, fix }
 }
 

@@ -70,10 +70,10 @@ async function runStep(at: number, run: PipelineRun): Promise<StepsEnd | null> {
     run.sessions.some(hasSucceeded) || steps.slice(at + 1).some(({ type }) => type === 'agent')
   const rest = step.circuit === null ? null : (run.circuits[step.name]?.until ?? null)
   if (rest !== null && rest > clock.now()) {
-    report(`${step.name} is left out: it rests until ${new Date(rest).toISOString()}`)
+    report(`step ${step.name} is left out until ${new Date(rest).toISOString()}, because it failed too often`)
     if (step.type !== 'agent' || isWorkedOn) return null
     // No other step does the story's work, so the run waits for this one.
-    const message = `step ${step.name} rests after ${run.circuits[step.name]?.failures} failures in a row`
+    const message = `step ${step.name} has failed ${run.circuits[step.name]?.failures} times in a row, so the run waits`
     return { status: 'overloaded', message, resetsAt: rest }
   }
   // The steps continue without a session only if another one does the story's work.
@@ -83,7 +83,7 @@ async function runStep(at: number, run: PipelineRun): Promise<StepsEnd | null> {
     if (now >= deadline) return failure(`the iteration's time was over before step ${step.name}`)
     const budget = budgetAfter(run.bounds.budget, usageOf(run.sessions))
     if (step.type === 'agent' && run.sessions.length > 0 && isSpent(budget)) {
-      const message = `before step ${step.name} what the run may spend was used up`
+      const message = `the run had reached a limit before step ${step.name}`
       return { status: 'interrupted', message, resetsAt: null }
     }
     const agent = step.type === 'agent' ? step.agent : null
@@ -105,7 +105,7 @@ async function runStep(at: number, run: PipelineRun): Promise<StepsEnd | null> {
     if (tries >= step.maxRetries) return failStep({ ...step, continueOnError: mayFail }, after, run)
     const ms = Math.min(step.retryDelayMs, deadline - clock.now())
     if (ms > 0 && !signal.aborted) {
-      report(`${step.name} is tried again in ${Math.ceil(ms / 1000)} s`)
+      report(`Ralph tries step ${step.name} again in ${Math.ceil(ms / 1000)} s`)
       await clock.sleep(ms, signal)
     }
     if (signal.aborted) return CANCELLED
@@ -132,7 +132,7 @@ function handleSession(
   }
   if (status === 'failed') return { kind: 'failed', summary: message, detail: '' }
   if (status === 'finished') {
-    const why = hints.stuck ?? 'it says that it is not done'
+    const why = hints.stuck ?? 'its session says that it is not done'
     if (mayFail) return failStep(step, { summary: why, detail: '' }, run)
     // A later session judges the work of an earlier one. Its judgement opens no circuit, or the next review would be left out.
     return isFirst ? { status, message, resetsAt, hints } : failure(`step ${step.name}: ${why}`)

@@ -115,7 +115,7 @@ function checked(found: unknown, files: Files, path = 'state.json'): State {
       path: `${path}: version`,
       found: String(version),
       expected: `${VERSION} or less`,
-      fix: 'a newer version of Ralph has written it: update this one (the ref of the action, or the installed command), then run again',
+      fix: 'a newer version of Ralph has written it. Update this Ralph (the ref of the action, or the installed command), then run again',
     })
   return readBy(State, withFiles(found, files, path), path)
 }
@@ -165,6 +165,6 @@ function shapeError(path: string, issues: readonly z.core.$ZodIssue[]): UserErro
 
 function stateError(path: string, found: string, expected: string): UserError {
   const fix =
-    'something else wrote it. Reset the ref to an earlier commit (each holds a whole state), or delete the ref, and Ralph continues from the branch'
+    'another program wrote it. Reset the ref to an earlier commit (each has a whole state), or delete the ref, so that Ralph continues from the branch'
   return new UserError({ path, found, expected, fix })
 }

@@ -94,12 +94,13 @@ export function reportCoverage(
   const percent = lines === 0 ? 100 : Math.floor((100 * ran) / lines)
   const share = `${percent} % of ${lines} changed ${lines === 1 ? 'line' : 'lines'}`
   const remarks: string[] = []
-  if (places.length > 0) remarks.push(`tests ran ${share}; none ran ${firstOf(places, MAX_NAMED).join(', ')}`)
+  if (places.length > 0)
+    remarks.push(`tests ran ${share}; no test ran ${firstOf(places, MAX_NAMED).join(', ')}`)
   if (unknown.length > 0) {
-    const so = threshold === null ? '' : ': no test ran what it does not name'
-    remarks.push(`${file} says nothing of ${firstOf(unknown, MAX_NAMED).join(', ')}${so}`)
+    const so = threshold === null ? '' : ', so these lines count as not run'
+    remarks.push(`${file} does not contain ${firstOf(unknown, MAX_NAMED).join(', ')}${so}`)
   }
-  const ended = `covered ${share}, ${threshold} % asked`
+  const ended = `tests ran ${share}, but the threshold is ${threshold} %`
   const list = firstOf(places, MAX_LISTED).map((place) => `  ${place}\n`)
   const isThin = threshold !== null && percent < threshold
   return {

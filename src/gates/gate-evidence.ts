@@ -142,12 +142,12 @@ function withKnownRed(
   }
   // Without -v, `go test` names only failed tests: the number would be lost as soon as they pass.
   const counted = tests?.passed === 0 && namesOnlyFailures(ran.output) ? null : tests
-  const ended = `${ran.ended}, of tests that fail on the base`
+  const ended = `${ran.ended}, only because of tests that fail on the base`
   const known = { knownRed: judged.knownRed, remarks: [judged.remark] }
   return { ran: { ...ran, ok: true, ended }, tests: counted, known }
 }
 
-const RAN_NO_TEST = 'ran no test, so that it is green proves nothing'
+const RAN_NO_TEST = 'ran no test, so its exit code 0 proves nothing'
 
 /** More failed tests than on the base although the gate exited with 0, as text; null if there are none. */
 function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, name: string): string | null {
@@ -155,18 +155,18 @@ function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, nam
   const known = baseline[name]
   const before = known?.red === true ? 0 : (known?.tests?.failed ?? 0)
   if (of === 'baseline' || failed <= before) return null
-  const also = before === 0 ? '' : `, and ${before} before`
-  return `${failed} ${failed === 1 ? 'test' : 'tests'} failed by its own count${also}`
+  const also = before === 0 ? '' : ` (${before} before)`
+  return `its output counts ${failed} failed ${failed === 1 ? 'test' : 'tests'}${also}`
 }
 
 /** A gate that counted tests before and does not now may have run none of them, as text; null if it counts, or never did. */
 function lostCount(tests: TestCounts | null, { of, baseline }: GateRun, name: string): string | null {
   const had = testsRun(baseline[name]?.tests)
   if (tests !== null || had === 0 || of === 'baseline' || of === 'join') return null
-  return `its output gives no number of tests, while it gave ${had} before`
+  return `its output has no number of tests, but it had ${had} before`
 }
 
-const NO_COUNT = 'its output gives no number of tests, so a change that runs fewer goes unnoticed'
+const NO_COUNT = 'its output has no number of tests, so Ralph would not notice if fewer tests ran'
 
 /** The remark on a gate at the fork point that does not say how many tests it ran. Null if it does, or if it runs no tests. */
 function uncountedRemark(
@@ -219,7 +219,7 @@ const NO_LINES: ChangedLines = new Map()
 
 /** Without a coverage file, a threshold is not reached. */
 function reportMissingCoverage(threshold: number | null, remarks: readonly string[]): FileEvidence {
-  const ended = `nothing says what tests ran of the change, ${threshold} % asked`
+  const ended = `no coverage file says how much of the change tests ran, but the threshold is ${threshold} %`
   const red = threshold === null ? null : { ended, output: `\n${ended}: ${remarks.join('; ')}\n` }
   return { ...NO_EVIDENCE, red }
 }
@@ -245,7 +245,7 @@ function compareWithBaseline(
   const isCold = of === 'whole' || fork !== undefined
   if (!isCold && before.red !== true && times >= SLOWER && ms >= SLOW_MS)
     remarks.push(
-      `took ${seconds(ms)} s, and ${seconds(before.ms)} s on the base: ${Math.floor(times)} times as long`,
+      `took ${seconds(ms)} s, ${Math.floor(times)} times as long as on the base (${seconds(before.ms)} s)`,
     )
   // Former tests are fewer than those that the stories have added since, so their counts are not compared.
   if ((of === 'whole' && further !== undefined) || further === 'product') return { remarks, findings }
@@ -253,9 +253,10 @@ function compareWithBaseline(
   const [skippedBefore, skipped] = [before.tests?.skipped ?? 0, tests?.skipped ?? 0]
   const empty = (tests?.empty ?? 0) - (before.tests?.empty ?? 0)
   const aside = skipped === 0 ? '' : `; ${skipped} are skipped`
-  if (has < had) findings.push(`ran ${has} tests, and ${had} before: ${had - has} fewer${aside}`)
-  else if (skipped > skippedBefore) findings.push(`${skipped} tests are skipped, and ${skippedBefore} before`)
-  if (empty > 0) findings.push(`${empty} ${empty === 1 ? 'file' : 'files'} of tests ended without a test`)
+  if (has < had) findings.push(`ran ${has} tests, ${had - has} fewer than before (${had})${aside}`)
+  else if (skipped > skippedBefore)
+    findings.push(`${skipped} tests are skipped, more than before (${skippedBefore})`)
+  if (empty > 0) findings.push(`${empty} test ${empty === 1 ? 'file' : 'files'} ran no test`)
   return { remarks, findings }
 }
 

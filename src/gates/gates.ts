@@ -346,15 +346,17 @@ function reportTries(
   const log = [...tries.slice(0, -1), shown]
     .map(({ output }, at) => `--- try ${at + 1} of ${all} ---\n${output}`)
     .join('\n')
-  const tree = isSame ? 'on the same tree' : 'on the tree as the try before left it, for services run in it'
-  const flaky = `flaky: red (${first.ended}), and green at try ${all} ${tree}`
+  const tree = isSame
+    ? 'on the same files'
+    : 'on the files as the try before left them, because services use them'
+  const flaky = `flaky: failed (${first.ended}), then passed at try ${all} ${tree}`
   const report = {
     ...shown,
     ms: tries.reduce((sum, { ms }) => sum + ms, 0),
     // For a red gate only the last try is kept: it helps most to fix the failure.
     output: shown.ok ? log : shown.output,
     ...(shown.ok ? { flaky: true as const } : {}),
-    remarks: [shown.ok ? flaky : `red at each of ${all} tries ${tree}`, ...(shown.remarks ?? [])],
+    remarks: [shown.ok ? flaky : `failed at each of ${all} tries ${tree}`, ...(shown.remarks ?? [])],
   }
   return [report, log]
 }

@@ -36,14 +36,15 @@ export type Entry = { folded: string; isLink: boolean; content: Uint8Array | nul
 export function specialFault({ folded, isLink, content }: Entry): string | null {
   const names = folded.split('/').map(specialName)
   const folder = names.slice(0, -1).find((name) => name !== null)
-  if (folder !== undefined) return `a folder cannot be called \`.${folder}\`: git wants a file there`
+  if (folder !== undefined)
+    return `a folder cannot be called \`.${folder}\`, because git expects a file with this name`
   const special = names.at(-1) ?? null
   if (special === null) return null
-  if (isLink) return 'git does not follow a link at this place'
+  if (isLink) return 'git does not follow a link with this name'
   // In the root it is reserved anyway; git also checks the content of one in any other folder.
-  if (special === 'gitmodules') return 'submodules are changed by people only'
+  if (special === 'gitmodules') return 'only people may change submodules'
   const isLong = special === 'gitattributes' && content != null && longestLine(content) >= MAX_LINE_BYTES
-  return isLong ? `a line has ${MAX_LINE_BYTES} bytes or more: git reads no such attributes` : null
+  return isLong ? `a line has ${MAX_LINE_BYTES} bytes or more, which git does not read` : null
 }
 
 const MAX_LINE_BYTES = 2048

@@ -64,13 +64,13 @@ export function judgeChanges(changes: GuardedChange[], rules: GuardRules): Refus
       reservedReason(folded, config, rules.agentSettings),
       isProtected(change, folded) ? 'the path is protected by `protected-paths`' : null,
       elsewhere?.isReportOnly === false
-        ? `it acts on ${elsewhere.actsOn}: \`protected-paths: ${PRESET}\` leaves it to people`
+        ? `it acts on ${elsewhere.actsOn}, so with \`protected-paths: ${PRESET}\` only people may change it`
         : null,
       newMode === SUBMODULE || oldMode === SUBMODULE ? submoduleReason(change) : null,
     ]
     if (status === 'D') return always
     return [
-      hasSecretName ? 'the name holds a secret' : null,
+      hasSecretName ? 'the name contains a secret' : null,
       pathFault(change, folded),
       ...always,
       newMode === LINK ? linkFault(change) : sizeFault(change),
@@ -136,14 +136,14 @@ function pathFault({ path, status }: GuardedChange, folded: string): string | nu
   if (path === '' || path.startsWith('/') || names.some((it) => it === '' || it === '.' || it === '..')) {
     return 'the path is not a plain path inside the repository'
   }
-  if (folded.split('/').some(isGitName)) return 'the path is, or can pass for, a `.git` folder'
+  if (folded.split('/').some(isGitName)) return 'the path is a `.git` folder, or can be taken for one'
   // People may have committed such a name, so only a new one is refused.
   if (status === 'A' && /\p{Cs}/u.test(path)) return 'the path is not UTF-8'
   if (/[\p{Cc}\ufffd\u2028\u2029]/u.test(path)) return 'the path has control characters'
   if (/[\u202a-\u202e\u2066-\u2069]/.test(path))
-    return 'the path has characters that turn the reading direction'
+    return 'the path has characters that reverse the reading direction'
   if (path.includes('\\')) return 'the path has a backslash'
-  if (names.some((it) => /[. ]$/.test(it))) return 'a name in the path ends in a dot or a blank'
+  if (names.some((it) => /[. ]$/.test(it))) return 'a name in the path ends in a dot or a space'
   return null
 }
 
@@ -151,9 +151,9 @@ function isGitName(folded: string): boolean {
   return folded === '.git' || /^git~\d+$/.test(folded)
 }
 
-const AGENT_SETTINGS = "an agent's own settings are changed by people only"
-const WORKFLOWS = 'workflows are changed by people only'
-const CODEOWNERS = 'CODEOWNERS is changed by people only'
+const AGENT_SETTINGS = "only people may change an agent's settings"
+const WORKFLOWS = 'only people may change workflows'
+const CODEOWNERS = 'only people may change CODEOWNERS'
 
 /** The folders of GitHub, Gitea and Forgejo. */
 const FORGE_FOLDERS: ReadonlySet<string> = new Set(['.github', '.gitea', '.forgejo'])
@@ -163,7 +163,7 @@ const RESERVED_ROOTS: readonly (readonly [at: string, reason: string])[] = [
   ['.github/workflows', WORKFLOWS],
   ['.gitea/workflows', WORKFLOWS],
   ['.forgejo/workflows', WORKFLOWS],
-  ['.github/actions', "the repository's own actions are changed by people only"],
+  ['.github/actions', "only people may change the repository's own actions"],
   ['codeowners', CODEOWNERS],
   ['.github/codeowners', CODEOWNERS],
   ['docs/codeowners', CODEOWNERS],
@@ -193,7 +193,7 @@ function reservedReason(
   // A change is never a folder, so a change at the path of a parent folder has replaced that folder.
   const isConfig = config !== null && (isAtOrBelow(folded, config) || isAtOrBelow(config, folded))
   if (isConfig || /^ralph\.config\.[^/]*(?:\/|$)/.test(folded))
-    return "Ralph's configuration is changed by people only"
+    return "only people may change Ralph's configuration"
   // `gitmod~1` and `gi7eba~1` are its short names on NTFS.
   if (/^(?:\.gitmodules|gitmod~\d+|gi7eba~\d+)(?:\/|$)/.test(folded)) return SUBMODULES
   return isAgentSettings(folded, agentSettings) ? AGENT_SETTINGS : null
@@ -233,7 +233,7 @@ function createProtection(globs: string[]): (change: GuardedChange, folded: stri
 
 // ---------------------------------------------------------------- links, submodules, contents
 
-const SUBMODULES = 'submodules are changed by people only'
+const SUBMODULES = 'only people may change submodules'
 
 function submoduleReason({ status }: GuardedChange): string {
   return status === 'A'
@@ -243,7 +243,7 @@ function submoduleReason({ status }: GuardedChange): string {
 
 function sizeFault({ newMode, size }: GuardedChange): string | null {
   if (newMode === SUBMODULE || size <= MAX_FILE_BYTES) return null
-  return `${megabytes(size)} MB; files over ${megabytes(MAX_FILE_BYTES)} MB are refused`
+  return `the file has ${megabytes(size)} MB, more than ${megabytes(MAX_FILE_BYTES)} MB`
 }
 
 /** Attributes (also inside of a macro) that make git store other bytes than the file has. Those of line ends are allowed. */
@@ -258,7 +258,7 @@ function attributesFault(change: GuardedChange, folded: string): string | null {
     .find((one) => !one.trimStart().startsWith('#') && REWRITING.test(one) && !oldLines.has(one))
   return line === undefined
     ? null
-    : 'filters, `ident` and encodings of the work tree make git store other bytes than the gates see: people set them'
+    : 'only people may set filters, `ident` and encodings, because with them git stores other bytes than the gates see'
 }
 
 function textOf(content: Uint8Array | null | undefined): string {
@@ -267,10 +267,10 @@ function textOf(content: Uint8Array | null | undefined): string {
 
 /** Why the target of a link is refused, or null. */
 function linkFault(change: GuardedChange): string | null {
-  if (!change.content) return 'where the link points could not be read'
+  if (!change.content) return 'Ralph could not read where the link points'
   const raw = textOf(change.content)
   if (raw === '' || raw.length > 4096 || /[\p{Cc}\ufffd\\]/u.test(raw))
-    return 'the link points to a strange path'
+    return 'the path that the link points to is empty, has unusual characters or is longer than 4096 bytes'
   if (raw.startsWith('/') || /^[A-Za-z]:/.test(raw)) return 'the link points to an absolute path'
 
   const steps = raw.split('/').filter((it) => it !== '' && it !== '.')
@@ -280,8 +280,7 @@ function linkFault(change: GuardedChange): string | null {
   const folder = change.path.split('/').slice(0, -1)
   if (climb > folder.length) return 'the link points out of the repository'
   // `a/..` is not where it started when `a` is itself a link: two harmless links would lead out together.
-  if (down.includes('..'))
-    return 'the link goes down and up again: write where it points without `..` after a name'
+  if (down.includes('..')) return 'the target of the link has `..` after a name: write it without'
   const target = foldPath([...folder.slice(0, folder.length - climb), ...down].join('/'))
   if (target.split('/').some(isGitName)) return 'the link points into `.git`'
   if (isFoldedRalphPath(target)) return 'the link points into `.ralph`'
@@ -291,7 +290,7 @@ function linkFault(change: GuardedChange): string | null {
 function secretFault(change: GuardedChange, secrets: Redactor): string | null {
   const { content, before } = change
   if (!needsContent(change) || content === undefined) return null
-  if (content === null) return 'could not be read, so it could not be searched for secrets'
+  if (content === null) return 'Ralph could not read the file, so it could not search it for secrets'
   if (!secrets.finds(content)) return null
   const found = secrets.findings(content)
   const oldFindings = before ? secrets.findings(before) : []
@@ -304,7 +303,7 @@ function secretFault(change: GuardedChange, secrets: Redactor): string | null {
   const more = found.length > 1 ? ` and ${found.length - 1} more` : ''
   // Findings are matched by kind only, so if old ones were removed, the line of the first new one is not known.
   const line = oldFindings.length === 0 ? ` in line ${first.line}` : ''
-  return `holds ${first.what}${line}${more}; generate such values when the tests run instead of committing them`
+  return `contains ${first.what}${line}${more}; generate such values when the tests run instead of committing them`
 }
 
 function megabytes(bytes: number): string {
@@ -322,7 +321,7 @@ export function formatRefusals(refusals: Refusal[]): string {
   const lines = refusals.slice(0, MAX_REFUSALS).map(({ shown, reason }) => `- ${quotePath(shown)}: ${reason}`)
   const more = refusals.length - lines.length
   if (more > 0) lines.push(`- and ${more} more`)
-  return ['These changes may not be made. Undo them, and reach the goal without them:', ...lines].join('\n')
+  return ['You may not make these changes. Undo them, and reach the goal without them:', ...lines].join('\n')
 }
 
 /** A path as one harmless, bounded word: quoted as JSON, with everything invisible escaped. */

@@ -40,14 +40,15 @@ function judgeBase(red: RedRun): Judged {
 function judgeLater(red: RedRun, before: GateBaseline, known: KnownRed, run: GateRun): Judged {
   const tests = namedFailures(red)
   if ('why' in tests) return tests
-  if (known.ended !== red.ended) return { why: `on the base it ended with ${known.ended}` }
+  if (known.ended !== red.ended) return { why: `on the base, the gate ended with ${known.ended} instead` }
   const { names } = tests
   const added = names.filter((one) => !known.tests.includes(one))
-  if (added.length > 0) return { why: `not failed on the base: ${formatNames(added)}` }
+  if (added.length > 0) return { why: `these tests did not fail on the base: ${formatNames(added)}` }
   // The tests as they were at the fork point may still fail after a story has corrected them.
   const isAtFork = run.of === 'whole' && run.further !== undefined
   const again = names.filter((one) => !isAtFork && before.fixed?.includes(one) === true)
-  if (again.length > 0) return { why: `fixed by an earlier story and failed again: ${formatNames(again)}` }
+  if (again.length > 0)
+    return { why: `these tests fail again, although an earlier story fixed them: ${formatNames(again)}` }
   const are = names.length === 1 ? '1 test fails' : `${names.length} tests fail`
   return {
     knownRed: { ended: red.ended, tests: [...names] },
@@ -60,18 +61,19 @@ function judgeLater(red: RedRun, before: GateBaseline, known: KnownRed, run: Gat
  * without a name failed, such as a file that cannot be loaded.
  */
 export function namedFailures({ ended, output, tests, failed }: RedRun): NamedFailures {
-  if (!/^exit \d+$/.test(ended)) return { why: 'it did not end by itself' }
+  if (!/^exit \d+$/.test(ended)) return { why: 'the gate did not end by itself' }
   const found: FailedTests | null =
     failed === undefined
       ? failedTests(output)
       : { names: failed, counted: failed.length, stoppedEarly: failedTests(output)?.stoppedEarly ?? false }
   if (found === null)
-    return { why: 'its output is too long: a failed test may be in the part that was left out' }
-  if (found.names.length === 0) return { why: 'it names no failed test' }
+    return { why: 'its output is too long: the part that was left out may name a failed test' }
+  if (found.names.length === 0) return { why: 'its output names no failed test' }
   const counted = tests?.failed ?? 0
   if (found.counted !== counted)
-    return { why: `it counts ${counted} failed tests and names ${found.counted}` }
-  if (found.stoppedEarly) return { why: 'it stops at the first failure, so the other tests did not run' }
+    return { why: `its output counts ${counted} failed tests, but names ${found.counted}` }
+  if (found.stoppedEarly)
+    return { why: 'the gate stops at the first failure, so the other tests did not run' }
   if (found.names.length > MAX_KNOWN_RED) return { why: `more than ${MAX_KNOWN_RED} tests fail` }
   return found
 }

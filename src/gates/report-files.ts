@@ -78,16 +78,18 @@ export async function readNewFiles(
     const paths = await matchingPaths(where, pattern)
     const stamps = await Promise.all(paths.map((path) => readStamp(join(where.cwd, path))))
     const fresh = paths.filter((path, at) => stamps[at] !== before.get(path))
-    if (paths.length === 0) remarks.push(`${pattern}: there is no such file`)
+    if (paths.length === 0) remarks.push(`report ${pattern}: there is no such file`)
     else if (fresh.length === 0)
-      remarks.push(`${pattern}: the gate wrote nothing new, and what was there is not read`)
+      remarks.push(`report ${pattern}: the gate wrote no new file, and Ralph reads no old ones`)
     for (const path of fresh) {
       const read = await readInTree(where.top, join(where.cwd, path), Math.min(left, MAX_BYTES))
       if (read instanceof Buffer) {
         left -= read.length
         texts.push({ path, text: read.toString('utf8') })
       } else
-        remarks.push(`${path}: ${read === 'too-large' ? 'too large to be read' : 'no file that can be read'}`)
+        remarks.push(
+          `report ${path}: ${read === 'too-large' ? 'it is too large to read' : 'it is not a readable file'}`,
+        )
     }
   }
   return { texts, remarks }

@@ -66,9 +66,9 @@ function readAs<T>(
   } catch (error) {
     // The parser's message is not used, because it quotes the file.
     const place = error instanceof XmlError ? ` (line ${error.line}, column ${error.column})` : ''
-    why = `it is damaged${place}`
+    why = `the file is damaged${place}`
   }
-  remarks.push(`${path}: cannot be read: ${why}`)
+  remarks.push(`report ${path}: Ralph cannot read it: ${why}`)
   return null
 }
 

@@ -69,14 +69,14 @@ async function runProgram(
 /** Writes a file that the tree does not have. A glue must not replace a part of the product that it calls. */
 async function writeNew(top: string, path: string, text: string): Promise<string> {
   const target = normalize(path)
-  if (!target.startsWith(`${top}${sep}`)) throw new Error('a file of it is outside of the tree')
+  if (!target.startsWith(`${top}${sep}`)) throw new Error('one of its files is outside of the repository')
   await mkdir(dirname(target), { recursive: true })
   const folder = await realpath(dirname(target))
   if (`${folder}${sep}`.startsWith(`${await realpath(top)}${sep}`) === false)
-    throw new Error('a file of it is outside of the tree')
+    throw new Error('one of its files is outside of the repository')
   await writeFile(target, text, { flag: 'wx' }).catch((error: unknown) => {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EEXIST'
-    throw isTaken ? new Error('it would replace a file of the project') : error
+    throw isTaken ? new Error('one of its files would replace a file of the project') : error
   })
   return target
 }

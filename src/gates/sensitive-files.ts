@@ -17,7 +17,7 @@ const TABLE: { actsOn: string; files: string; isReportOnly?: true }[] = [
       '.nvmrc .node-version .tool-versions .python-version .ruby-version .go-version .java-version .sdkmanrc .terraform-version .prototools rust-toolchain rust-toolchain.toml mise.toml mise.*.toml .mise.toml .mise.*.toml mise/config*.toml .mise/config*.toml .config/mise.toml .config/mise global.json',
   },
   {
-    actsOn: 'what reviewers are shown of a diff, and how files merge',
+    actsOn: 'how GitHub shows a diff to reviewers, and how files merge',
     files: '.gitattributes',
   },
   {
@@ -25,7 +25,7 @@ const TABLE: { actsOn: string; files: string; isReportOnly?: true }[] = [
     files: '.lfsconfig',
   },
   {
-    actsOn: 'what workflows run, with their tokens',
+    actsOn: 'the code that workflows run with their tokens',
     files: 'action.y*ml .github/scripts',
   },
   {

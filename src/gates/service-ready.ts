@@ -18,7 +18,7 @@ const CHECK_MS = 10_000
 const MIN_CHECK_MS = 1000
 const FIRST_PAUSE_MS = 20
 const MAX_PAUSE_MS = 500
-const NOT_LISTENING = 'nothing listens there'
+const NOT_LISTENING = 'no program listens there'
 
 /** `run` runs a command and returns its exit as text, or null for 0. Null for a log line, which cannot be checked on demand. */
 export function createReadyCheck(

@@ -148,7 +148,7 @@ export function createServices(options: ServicesOptions) {
     const either = AbortSignal.any([signal, logMatched.signal, ended.signal])
     const why =
       look === null
-        ? await delay(readyTimeoutMs, 'nothing said it', { signal: either }).catch(() => null)
+        ? await delay(readyTimeoutMs, 'no line of its output matched', { signal: either }).catch(() => null)
         : await waitUntilReady(look, readyTimeoutMs, either)
     if (one.ended !== null) return `ended (${one.ended}) before it was ready`
     return signal.aborted || logMatched.signal.aborted ? null : formatNotReady(service, why, one.hasLeft)
@@ -161,7 +161,7 @@ export function createServices(options: ServicesOptions) {
     signal: AbortSignal,
   ): Promise<string | null> {
     if (ready.kind === 'command' && (await look?.(STILL_READY_MS, signal)) === null)
-      return `\`${ready.run}\` is content already`
+      return `\`${ready.run}\` already succeeds before the service is started, so another program answers it`
     // No other program uses the services' own loopback, and none of them runs now.
     if (as?.hasOwnLoopback === true) return null
     const last = performance.now() + EXIT_GRACE_MS
@@ -334,7 +334,7 @@ function formatNotReady(
   hasLeft = false,
 ): string | null {
   if (why === null) return null
-  const left = hasLeft ? ', and its command has ended with exit 0' : ''
+  const left = hasLeft ? ', and its command has ended with exit code 0' : ''
   return `${NOT_READY} after ${Math.round(readyTimeoutMs / 1000)} s: ${describeReady(ready)}: ${why}${left}`
 }
 

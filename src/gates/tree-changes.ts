@@ -52,5 +52,5 @@ export class TreeChanges {
 /** The remark on a gate that runs alone from now on. */
 export function formatRunAlone(name: string, together: ReadonlySet<string>): string {
   const others = [...together].filter((one) => one !== name).join(', ')
-  return `files of the commit changed while it ran at the same time as ${others}: each ran again by itself, and does so from now on`
+  return `committed files changed while this gate ran at the same time as ${others}, so from now on each of them runs by itself`
 }

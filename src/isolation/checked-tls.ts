@@ -46,7 +46,7 @@ export function checkedTls({ permits, allowsOther }: TlsRules): Transform {
       while (pending.length > 0) {
         if (left === 0) {
           const passed = judge(pending)
-          if (passed === null) return done(new Error('the server that the client asks for is not permitted'))
+          if (passed === null) return done(new Error('network-allow does not permit this server'))
           if (passed === 0) break
           left = passed
         }

@@ -40,9 +40,9 @@ export async function closeNetwork(whose: RestrictedUser): Promise<ClosedNetwork
   }
   throw new UserError({
     path: 'network',
-    found: `this kernel does not let root close a user's network, either with owner rules (${failures[0]}) or with a namespace (${failures[1]}).`,
+    found: `Ralph cannot close the agent's network here, either with firewall rules (${failures[0]}) or with a namespace (${failures[1]}).`,
     expected: '',
-    fix: 'install nftables or iproute2 (in a container with --cap-add=NET_ADMIN), or write network: open',
+    fix: 'install nftables or iproute2 (in a container, also add --cap-add=NET_ADMIN). Or set network: open, which lets the agent reach every server',
   })
 }
 
@@ -154,7 +154,7 @@ async function openBridge(
   const lines = createInterface(child.stdout)
   const first = await Promise.race([once(lines, 'line'), once(child, 'error'), once(child, 'exit')])
   const inner = Number(first[0])
-  if (!Number.isInteger(inner) || inner <= 0) throw new Error('no way into the network namespace')
+  if (!Number.isInteger(inner) || inner <= 0) throw new Error('Ralph cannot enter the network namespace')
   return {
     port: inner,
     async [Symbol.asyncDispose]() {

@@ -42,7 +42,7 @@ export async function openConnectProxy(allowed: readonly string[]) {
       // At an address that the list names, TLS has no name to ask for.
       permits: (name) => {
         if (name !== null) return lets(name, port)
-        return isIP(host) !== 0 || refuse(`no name in TLS to ${host}:${port}`)
+        return isIP(host) !== 0 || refuse(`a TLS connection without a server name to ${host}:${port}`)
       },
       allowsOther: port !== HTTPS_PORT,
     })
@@ -98,5 +98,5 @@ function proxyPlainHttp(
 }
 
 function refusalText(host: string): string {
-  return `Ralph's network setting does not let ${host.slice(0, MAX_HOST)} through (network-allow).\n`
+  return `Ralph's network setting blocks ${host.slice(0, MAX_HOST)}. A person can add the host to network-allow.\n`
 }

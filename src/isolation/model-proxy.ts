@@ -53,7 +53,7 @@ export async function openModelProxy(options: ModelProxyOptions): Promise<ModelP
       if (++warned <= MAX_WARNINGS)
         options.warn(`a request to the model failed: ${error instanceof Error ? error.message : 'unknown'}`)
       if (response.headersSent) response.destroy()
-      else refuse(response, 502, 'the model could not be reached')
+      else refuse(response, 502, "Ralph's proxy could not reach the model")
     })
   })
   // codex tries a web socket first, and falls back to HTTP after this answer.
@@ -74,13 +74,14 @@ async function proxyRequest(
   response: ServerResponse,
   context: RequestContext,
 ): Promise<void> {
-  if (!METHODS.includes(request.method ?? '')) return refuse(response, 405, 'this method is not passed on')
+  if (!METHODS.includes(request.method ?? ''))
+    return refuse(response, 405, "Ralph's proxy does not pass on this method")
   const target = targetOf(request.url ?? '', context)
   if (target === null || !hasPlaceholder(request.headers, context)) {
     // Another program on the machine may have found the port.
     return refuse(response, 401, 'this is not the key that Ralph gave the agent')
   }
-  if (context.isOpen?.() === false) return refuse(response, 403, 'no session of the agent is at work')
+  if (context.isOpen?.() === false) return refuse(response, 403, 'no session of the agent is running')
   const key = typeof context.key === 'string' ? context.key : await context.key()
   const headers = headersFor(request.headers, key, context)
   await forward(request, response, target, headers, (answer) => {

@@ -328,6 +328,6 @@ async function openPathToTree(
     }
     modes.push([folder, mode])
     await run(root('chmod', 'o+x', folder))
-    report(`other users may pass through ${folder} while this step works`)
+    report(`${folder} is open to other users while this step runs, so that the agent can enter the checkout`)
   }
 }

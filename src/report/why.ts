@@ -59,7 +59,7 @@ const FAILURE_TITLES: Readonly<Record<Failure['kind'], string>> = {
   guard: 'Ralph refused the change',
   gates: 'The change was not accepted',
   judge: 'The judge did not agree',
-  conflict: 'The change conflicts with commits of people',
+  conflict: 'The change conflicts with commits by people',
   examples: 'The output differs from what an example expects',
 }
 

@@ -57,7 +57,7 @@ test('where no rule makes a pull request wait, Ralph does not merge it, and says
   assert.equal((await site.pull()).state, 'open')
   assert.match(
     await summaryOf(site),
-    /Auto-merge is not on: no rule of main makes a pull request wait\. Require an approval or the check ralph/,
+    /Auto-merge is not on: no rule of main requires anything before a merge\. Require an approval or the check ralph/,
   )
 })
 

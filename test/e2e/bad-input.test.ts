@@ -31,7 +31,10 @@ const CASES: Case[] = [
     name: 'two features, and no feature input',
     files: { '.ralph/2026-02-01-other/prd.json': prd([story('US-001', 'one')], 'ralph/other') },
     dispatch: { feature: '' },
-    says: [/feature: there are 2 features, and none is named: other/, /fix: name one of them/],
+    says: [
+      /feature: there are 2 features, so Ralph does not know which one you mean: other/,
+      /fix: name one: /,
+    ],
   },
   {
     name: 'a feature that does not exist',
@@ -112,7 +115,10 @@ const CASES: Case[] = [
   {
     name: 'a configuration file that does not exist',
     inputs: { 'config-file': 'config/ralph.yml' },
-    says: [/input config-file: the base branch has no file config\/ralph\.yml/, /fix: commit the file to the base branch/],
+    says: [
+      /input config-file: the base branch has no file config\/ralph\.yml/,
+      /fix: commit the file to the base branch/,
+    ],
   },
   {
     name: 'a token that GitHub rejects',
@@ -145,7 +151,7 @@ const CASES: Case[] = [
     inputs: { agent: 'claude', 'agent-command': '' },
     runner: { env: { PATH: `${BIN}:${process.env.PATH}` } },
     says: [
-      /agent: claude has no key that works: ANTHROPIC_API_KEY is empty: the secret is not there, or has another name\./,
+      /agent: claude has no key that works: ANTHROPIC_API_KEY is empty: the secret does not exist, or has another name\./,
       /fix: .*secrets\.ANTHROPIC_API_KEY/,
     ],
   },
@@ -216,7 +222,7 @@ test('a red base is refused with the gate and its output, before any branch, pul
     files: { 'test/base.test.mjs': "throw new Error('the base is broken')\n" },
   })
   const run = await site.go()
-  await refused(site, run, [/the base is red: gate test fails/, /fix main first|baseline: off/])
+  await refused(site, run, [/gate test fails on the base/, /fix main first|baseline: off/])
   assert.match(site.log(), /the base is broken/)
   // Mended, it goes on from where the base is now.
   await site.github.commit('main', {
@@ -238,14 +244,14 @@ test('a branch protected from pushes is refused, and the next run goes on once t
 })
 
 for (const [name, branch, inputs, fix] of [
-  ['a branch of other people', 'release', {}, /leave branchName out \(then it is ralph\/sample\)/],
+  ['a branch of other people', 'release', {}, /leave branchName out \(then the branch is ralph\/sample\)/],
   [
     'the default branch beside another base',
     'main',
     { 'base-branch': 'develop' },
-    /never commits to the def/,
+    /name another branch/,
   ],
-  ['the base', 'develop', { 'base-branch': 'develop' }, /never commits to the base/],
+  ['the base', 'develop', { 'base-branch': 'develop' }, /name another branchName/],
 ] as const) {
   test(`branchName is ${name}: the run is refused, and no ref changes`, async () => {
     // As if a run had written it: what stands in the file alone is no proof.
@@ -260,7 +266,7 @@ for (const [name, branch, inputs, fix] of [
     const { github } = site
     for (const other of ['develop', 'release']) await github.commit(other, { 'src/other.mjs': '' }, 'theirs')
     const before = await github.bare.run(['for-each-ref'])
-    const why = new RegExp(`prd\\.json: branchName: the (?:branch|run cannot work on) ${branch}[, ]`)
+    const why = new RegExp(`prd\\.json: branchName: the (?:the branch|Ralph cannot work on) ${branch}[, ]`)
     await refused(site, await site.go(), [why, fix])
     assert.equal(await github.bare.run(['for-each-ref']), before)
   })

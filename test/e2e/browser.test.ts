@@ -152,7 +152,7 @@ test('a browser that is not installed is refused before the run begins, with how
     assert.equal(code, 64, err)
     assert.match(
       err,
-      /browser\.executablePath[\s\S]*\/nowhere\/chrome[\s\S]*Ralph finds an installed browser/,
+      /browser\.executablePath[\s\S]*\/nowhere\/chrome[\s\S]*Ralph looks for an installed browser/,
     )
   }
   assert.equal(existsSync(join(at.repository, '.git/ralph/git/refs/ralph')), false)

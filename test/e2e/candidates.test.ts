@@ -36,12 +36,12 @@ const wrote = (text: string, more: Record<string, unknown> = {}) => ({
 })
 const [LARGE, BAD, SMALL] = ['one\ntwo\nthree\n', 'bad\n', 'one\n']
 
-test('candidates: 3 commits the smallest green change, and counts the cost of all three sessions', async () => {
+test('candidates: 3 commits the smallest change that passed its gates, and counts the cost of all three sessions', async () => {
   await using at = await place({ 'US-001': [[wrote(LARGE), wrote(BAD), wrote(SMALL)]] })
   const { code, out, err } = await at.run('--candidates', '3')
   assert.equal(code, 0, err)
   assert.equal(at.landed('src/a.txt'), 'one')
-  assert.match(out, /candidate 1: its gates are green, 3 lines changed/)
+  assert.match(out, /candidate 1: passed its gates, 3 lines changed/)
   assert.match(out, /candidate 2: gate good failed/)
   assert.match(out, /candidate 3 is chosen/)
   const { prd, sessions, attempts, contests } = at.state()

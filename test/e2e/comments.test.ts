@@ -54,9 +54,9 @@ const CASES: Record<string, Case> = {
   'as one word': { body: '/ralphrun', says: /not for Ralph/ },
   'on an issue': {
     where: async ({ github }) => github.openIssue('alice', 'a wish').number,
-    says: /on an issue only plan works/,
+    says: /on an issue, only \/ralph plan works/,
     reactions: ['confused'],
-    answer: /On an issue only plan works.*Try `\/ralph plan`/,
+    answer: /On an issue, only \/ralph plan works.*Try `\/ralph plan`/,
   },
   'on the pull request of another branch': {
     where: async ({ github }) => {
@@ -111,7 +111,7 @@ const CASES: Record<string, Case> = {
       await github.bare.run(['update-ref', 'refs/heads/release', (await github.head('main')) ?? ''])
       return (await github.openPull('alice', { head: 'ralph/sample', base: 'release' })).number
     },
-    says: /are read only in #1$/,
+    says: /only in #1$/,
     reactions: ['confused'],
     answer:
       /^<!-- ralph:reply:\d+ -->\n😕 Ralph reads the commands for this run only in #1, so nothing was changed\. Comment there\.\n$/,
@@ -125,7 +125,7 @@ const CASES: Record<string, Case> = {
   },
   'of 65,000 characters': {
     body: `/ralph retry ${'x'.repeat(64_000)}`,
-    says: /there is no story x{40}; there is US-001$/,
+    says: /there is no story x{40}\. The stories are US-001$/,
     reactions: ['confused'],
     answer:
       /^<!-- ralph:reply:\d+ -->\n😕 There is no story x{40}; there is US-001\. Try `\/ralph status`\. Nothing/,

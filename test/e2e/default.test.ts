@@ -159,7 +159,7 @@ test('isolation without root and sudo is an error before any cost, with the sett
   await using site = await openSite({ ...stories, workflow: byDefault, runner: rootless })
   const run = await site.go()
   const said = annotationsOf(run, 'error').join('\n')
-  assert.match(said, /this user is not root and has no sudo without a password/, site.log())
+  assert.match(said, /the user of the runner is not root, and cannot use sudo without a password/, site.log())
   assert.match(said, /write isolation: same-user/)
   assert.equal(outputsOf(run).outcome, 'error')
   assert.equal(run.conclusion, 'failure')

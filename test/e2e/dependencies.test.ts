@@ -20,7 +20,7 @@ test('a new package is shown, and a person allows it', async () => {
   const flags = [...clone.agent, '--gate', 'good=true', '--new-dependencies', 'refuse']
   const first = await ralph('run', ...flags)
   assert.equal(first.code, 4, first.out)
-  assert.match(first.out, /new packages wait until a person allows them: lodahs \(US-001\)/)
+  assert.match(first.out, /new packages are waiting until a person allows them: lodahs \(US-001\)/)
   assert.match(first.out, /ralph allow lodahs/)
   const status = await ralph('status', 'sample')
   assert.match(
@@ -28,7 +28,7 @@ test('a new package is shown, and a person allows it', async () => {
     /new package lodahs 1\.0\.0 \(npm, MIT, indirect, runs a script when it is installed, its name resembles lodash\)/,
   )
   const wrong = await ralph('allow', 'lodash')
-  assert.match(wrong.out + wrong.err, /these new packages wait: lodahs/)
+  assert.match(wrong.out + wrong.err, /no such package is waiting. These are: lodahs/)
   const allowed = await ralph('allow', 'lodahs')
   assert.equal(allowed.code, 0, allowed.out)
   const second = await ralph('run', ...flags)

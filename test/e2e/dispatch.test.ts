@@ -112,7 +112,7 @@ test('every dispatch of a chain arrives twice, one after the other: the second d
   )
   assert.match(
     site.log(),
-    /Notice: this job was dispatched as generation 1, the run is at \d: another job has already continued/,
+    /Notice: another job has already continued the run: this job was started as generation 1, but the run is at \d/,
   )
 })
 
@@ -282,7 +282,7 @@ test('a dispatch that GitHub drops: the schedule resumes the chain, once', async
   await site.go()
   assert.deepEqual(outcomes(site), ['continued'])
   const said = await schedule(site)
-  assert.deepEqual(said, ['resumed: sample (the next job was promised and never started)'])
+  assert.deepEqual(said, ['resumed: sample (the next job has never started)'])
   await oneChain(site)
   assert.deepEqual(await schedule(site), ['no run has lost its job, so there is nothing to resume'])
 })
@@ -314,9 +314,9 @@ test('a rate limit longer than the job refuses the dispatch: the job succeeds wi
   assert.match(warned, /^continued: .*rate limit refuses the next job until .*\n.*resume-lost/m)
   assert.doesNotMatch(site.log(), /permissions: actions/)
   const [comment] = site.github.comments((await site.pull()).number)
-  assert.match(comment?.body ?? '', /1 of 3 stories pass · GitHub's rate limit refuses the next job until/)
+  assert.match(comment?.body ?? '', /1 of 3 stories pass · GitHub's rate limit blocks the next job until/)
   assert.deepEqual(openChecks(site), [])
-  assert.deepEqual(await schedule(site), ['resumed: sample (the next job was promised and never started)'])
+  assert.deepEqual(await schedule(site), ['resumed: sample (the next job has never started)'])
   await oneChain(site)
 })
 
@@ -345,7 +345,7 @@ test('the schedule waits for a queued run that may be the next job, but not for 
     ])
   }
   const old = waiting('Ralph', startedAt - 48 * 3_600_000)
-  assert.deepEqual(await schedule(site), ['resumed: sample (the next job was promised and never started)'])
+  assert.deepEqual(await schedule(site), ['resumed: sample (the next job has never started)'])
   assert.equal(old.hits, 1)
   await oneChain(site)
 })

@@ -134,5 +134,5 @@ test('drill: gates that fail in a clean clone are an error, not a result', async
   await using clone = await openClone(CLI, { ...JS, ...config('exit 3', 'judge') })
   const { code, err } = await clone.start(['drill']).ended
   assert.equal(code, 64)
-  assert.match(err, /gates have to be green in a clean clone.*exit 3/)
+  assert.match(err, /the gates do not pass in a clean clone.*exit 3/)
 })

@@ -81,7 +81,7 @@ for (const [name, way] of Object.entries(WAYS))
       const { control } = await site.state()
       assert.match(
         control.paused?.reason ?? '',
-        /FIX-1 changed the same lines of src\/shared\.mjs after US-002: use "drop US-002 FIX-1"/,
+        /FIX-1 changed the same lines of src\/shared\.mjs after US-002\. To drop all of them, use "drop US-002 FIX-1"/,
         site.log(),
       )
     })

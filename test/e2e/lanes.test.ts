@@ -355,7 +355,7 @@ function addSubmodule(at: Place): void {
 test('a checked-out submodule is refused with max-parallel; one that is not checked out is missing in lanes, too', async () => {
   await using _at = await onCheckout(
     addSubmodule,
-    /max-parallel: 2 stories cannot be worked on side by side: the repository has submodules\./,
+    /max-parallel: Ralph cannot work on 2 stories at a time: the repository has submodules\./,
   )
   await using there = await onCheckout((at) => {
     addSubmodule(at)

@@ -283,7 +283,7 @@ test('without protected-paths the check shows a changed gate definition', async 
   const check = (await site.checks()).get('ralph / PACKAGE')
   assert.match(
     check?.text ?? '',
-    /Look at this in your review\s[\s\S]*gate test \(checks as they were\): with these files as before: [^\n]*package\.json/,
+    /Look at this in your review\s[\s\S]*gate test \(checks as they were\): ran with these files as they were before: [^\n]*package\.json/,
   )
 })
 

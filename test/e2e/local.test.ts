@@ -86,7 +86,7 @@ test('what an agent leaves in a submodule is refused and removed, committed or n
   const ended = await at.run(['--gate', 'clean=! [ -e lib/hack ]'])
   assert.equal(ended.code, 0, ended.out)
   assert.deepEqual(await at.sessions(), ['US-001/1', 'US-001/2', 'US-001/3', 'US-002/1'])
-  assert.match(ended.out, /files of a submodule were changed/)
+  assert.match(ended.out, /the session changed files of a submodule/)
   assert.equal(existsSync(join(at.repository, 'lib', 'hack')), false)
   assert.equal(at.git('status', '--porcelain'), '')
 })
@@ -212,7 +212,7 @@ test('a run killed during gates: the next run gates the same work, without a sec
   assert.deepEqual([costUsd, inputTokens, estimatedCostUsd], [0.02, 2000, undefined])
   assert.match(
     ended.out,
-    /US-001: its session had ended when the last run was lost, so only its gates run again/,
+    /the session for US-001 had ended before the last run was lost, so only the gates run again/,
   )
   assert.equal(at.git('ls-tree', '--name-only', 'HEAD', 'src/litter'), '', 'what a gate wrote is no work')
 })
@@ -314,9 +314,9 @@ test('gates that need ignored files, without `prepare`, are reported before the 
   assert.equal(code, 64, err)
   assert.match(
     out,
-    /gate good failed \(exit 1\) in a clean clone, and green in the checkout, which has node_modules\//,
+    /gate good failed \(exit 1\) in a clean clone, but passes in the checkout, which has node_modules\//,
   )
-  assert.match(out, /let `prepare` make what git ignores/i)
+  assert.match(out, /let `prepare` create the files that git ignores/i)
   assert.deepEqual(await at.sessions(), [])
   const prepared = await at.run([...gate, '--prepare', 'mkdir -p node_modules/left'])
   assert.equal(prepared.code, 0, prepared.err)
@@ -571,7 +571,7 @@ test('branchName is the default branch, or a branch of other people: exit 64, an
   }
   assert.match(
     await run('main'),
-    /branchName: the run cannot work on main, .*\n.*never commits to the default branch/,
+    /branchName: Ralph cannot work on main, .*\n.*leave branchName out, or name another branch/,
   )
   assert.match(await run('release'), /branchName: the branch release already exists/)
   at.git('branch', 'trunk')
@@ -579,7 +579,7 @@ test('branchName is the default branch, or a branch of other people: exit 64, an
   at.git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/trunk')
   assert.match(
     await run('trunk'),
-    /branchName: the run cannot work on trunk, .*\n.*never commits to the default branch/,
+    /branchName: Ralph cannot work on trunk, .*\n.*leave branchName out, or name another branch/,
   )
   assert.deepEqual(await at.sessions(), [])
 })

@@ -120,8 +120,8 @@ test('status while another process works names it and its host, and the commands
   const who = `process ${working.pid} on `
   assert.ok(next.startsWith(`Next: Nothing to do: Ralph is at work (${who}`), next)
   assert.ok(String((await place.json('status')).holder).startsWith(who))
-  assert.match((await place.ralph('note', 'US-001', '--', 'x')).out, /the run at work applies it/)
-  assert.match((await place.ralph('pause')).out, /the run at work applies it/)
+  assert.match((await place.ralph('note', 'US-001', '--', 'x')).out, /the current run applies this/)
+  assert.match((await place.ralph('pause')).out, /the current run applies this/)
   assert.equal((await place.ralph('stop')).code, 0)
   assert.equal((await working.ended).code, 130)
   assert.deepEqual(await stands(place), [
@@ -225,7 +225,7 @@ test('status after a red base, and after a gate whose program is missing', async
   assert.deepEqual(
     [stood, next],
     [
-      'Error: the base is red: gate red fails before Ralph changed anything (exit 1)',
+      'Error: gate red fails on the base, before Ralph has changed anything (exit 1)',
       'Next: Fix main first, or set baseline: off for a project that does not exist yet; then continue with ralph run.',
     ],
   )
@@ -233,7 +233,7 @@ test('status after a red base, and after a gate whose program is missing', async
   const missing = await place.ralph('run', ...place.agent, '--gate', 'lint=eslimt .')
   assert.equal(missing.code, 64)
   assert.deepEqual(await stands(place), [
-    'Error: gate lint cannot be run (exit 127): a program that it calls is missing',
+    'Error: gate lint cannot run (exit 127), because a program that it calls is missing',
     'Next: Install what gate lint calls, or fix its command; then continue with ralph run.',
   ])
   assert.equal((await run(place)).code, 0)

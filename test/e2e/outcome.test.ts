@@ -51,7 +51,7 @@ test('an epic, then the remaining stories: messages and documents name what is c
       ['verify', ''],
     ],
   )
-  const WHAT = '2 of 2 stories of epic 1 pass; 1 other was not asked for'
+  const WHAT = '2 of 2 stories of epic 1 pass; 1 other is not in this run'
 
   await t.test('log, check, comment and summary name the completed epic', async () => {
     const pull = await site.pull()
@@ -62,7 +62,7 @@ test('an epic, then the remaining stories: messages and documents name what is c
       assert.match(text ?? '', /not asked for<\/sub>/)
       assert.match(text ?? '', /continue with the other stories/)
     }
-    assert.match(site.log(), /every story of epic 1 passed its gates; 1 other was not asked for/)
+    assert.match(site.log(), /every story of epic 1 passed its gates; 1 other is not in this run/)
     assert.match((await site.sessions())[2]?.prompt ?? '', /1\.2/)
     assert.doesNotMatch((await site.sessions())[2]?.prompt ?? '', /^## 2\.1/m)
   })

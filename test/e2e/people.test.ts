@@ -92,7 +92,7 @@ test('people delete the branch: the run pauses and does not recreate it; once it
   assert.equal(outcome(site).outcome, 'paused', site.log())
   assert.equal(await site.github.head(BRANCH), null)
   const said = site.github.comments((await site.pull()).number)[0]?.body ?? ''
-  assert.match(said, /was deleted by people: say run to make it again/)
+  assert.match(said, /someone deleted ralph\/\S+ \(it was at \w+\): say run to create it again/)
   await site.go()
   assert.equal(outcome(site).outcome, 'paused', 'a second press of the button changes nothing')
   assert.equal(await site.github.head(BRANCH), null)
@@ -247,7 +247,7 @@ test('the state is deleted while a job works: the job pushes nothing more, and t
   await site.go()
   await completed(site)
   await holds(site, before ?? '')
-  assert.match(site.log(), /the state of sample was lost; the run continues from ralph\/sample/)
+  assert.match(site.log(), /the state of sample was lost, so the run continues from ralph\/sample/)
   assert.deepEqual(
     (await site.sessions()).map((one) => one.story),
     ['US-001', 'US-002', 'US-002'],

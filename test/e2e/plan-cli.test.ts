@@ -268,7 +268,7 @@ for (const [how, isCommitted] of [
     const { code, out, err } = await at.ralph(run)
     assert.equal(code, 0, err)
     assert.equal(at.git('show', 'ralph/auth:src/two.txt'), 'good')
-    assert.doesNotMatch(`${out}${err}`, /after the run had begun|pushed/)
+    assert.doesNotMatch(`${out}${err}`, /after the run began|pushed/)
   })
 
 test('an edited prd.md is planned from with --from, else the plan is refused, and no edit is lost', async () => {
@@ -297,7 +297,7 @@ test('prose is planned from by one session, and not again while unchanged', asyn
   assert.match(first.out, /\? Which browsers\?\n {2}To answer: ralph plan auth on a terminal, then "Refine/)
   assert.match((await at.prompts())[0] ?? '', /People want passkeys/)
   const again = await at.ralph(['plan', 'auth', '--from', 'idea.md', '--yes'])
-  assert.match(again.out, /unchanged: no session reads it again/)
+  assert.match(again.out, /unchanged since the last plan, so no session reads it again/)
   assert.match(again.out, /nothing was changed/)
   assert.equal((await at.prompts()).length, 1)
 })

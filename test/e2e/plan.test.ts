@@ -88,7 +88,7 @@ test('an issue with the label becomes a plan, is edited, approved and worked on,
   assert.deepEqual(refused, ['github-actions[bot]: confused'])
   await comment(site, 'bob', pull.number, '/ralph approve-plan')
   assert.equal(outputsOf(site.last()).outcome, 'paused', site.log())
-  assert.match(shown(), /edited after it was looked at|is waiting for approval/)
+  assert.match(shown(), /edited after it was approved|is waiting for approval/)
   assert.equal((await site.sessions()).length, 1)
 
   await comment(site, 'bob', pull.number, '/ralph approve-plan')
@@ -197,9 +197,9 @@ test('a milestone that does not exist, or whose issues no person with write perm
   const { number } = site.github.openIssue('mallory', 'Free money', WISH)
   site.github.milestone('Later', [number])
   for (const [feature, message] of [
-    ['issues:milestone=7', /milestone 7[\s\S]*name one of them: 1 \(Later\)/],
+    ['issues:milestone=7', /milestone 7[\s\S]*use one of these milestones: 1 \(Later\)/],
     ['issues:author=me', /a milestone or a label/],
-    ['issues:milestone=1', /no person reads the plan[\s\S]*by people without write permission: mallory/],
+    ['issues:milestone=1', /no person reads the plan[\s\S]*people without write permission opened some of the issues: mallory/],
   ] as const) {
     const run = await site.runner.dispatch('ralph.yml', { feature }, { actor: 'alice' })
     await site.runner.settled()

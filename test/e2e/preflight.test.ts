@@ -24,7 +24,7 @@ const CASES: Record<string, Case> = {
   },
   'the base as branchName': {
     files: named('main'),
-    says: /sample\/prd\.json: branchName: the run cannot work on main, which others share\./,
+    says: /sample\/prd\.json: branchName: Ralph cannot work on main, because other people share this branch\./,
   },
   "somebody else's branch as branchName": {
     files: named('feature/old'),
@@ -78,7 +78,7 @@ const CASES: Record<string, Case> = {
   },
   'two features': {
     files: { '.ralph/2026-02-01-other/prd.json': JSON.stringify({ userStories: [STORY] }) },
-    says: /fix: name one of them: ralph (run|next|validate) other, ralph \1 sample\n/,
+    says: /fix: name one: ralph (run|next|validate) other, ralph \1 sample\n/,
   },
 }
 
@@ -142,7 +142,7 @@ test('the dry run refuses a dirty tree and a feature that is in work', async () 
   assert.equal(code, 64)
   assert.match(
     err,
-    /process \d+ on .* works on sample.*\n {2}fix: wait until it ends, or end it with `ralph stop`/,
+    /process \d+ on .* works on sample.*\n {2}fix: wait until that run ends, or end it with `ralph stop`/,
   )
 })
 
@@ -296,7 +296,7 @@ test('validate and doctor report a gate and a browser check that no story has a 
     [`${FOLDER}/prd.json`]: JSON.stringify({ userStories: [STORY, seen] }),
   })
   const rest =
-    'gate e2e is for stories with the tag e2e, and no story has it: it runs only in the final verification'
+    'gate e2e is for stories with the tag e2e, but no story has this tag: it runs only in the final verification'
   const { warnings } = await place.json('validate', ...place.agent)
   assert.ok(Array.isArray(warnings))
   assert.ok(warnings.includes(rest), JSON.stringify(warnings))

@@ -148,7 +148,7 @@ test('artifacts between the jobs are validated, and an invalid one never lands',
       workflow: twisted(/( {6}- id: land\n)/, '      - run: echo >>.git/ralph/handover/work.pack\n$1'),
     })
     await site.go()
-    await neverPassed(site, /the iteration is lost: the pack is not the one/)
+    await neverPassed(site, /the iteration is lost: the pack file is not the one/)
   })
   await t.test('gate results for another commit', async () => {
     const green = (name: string) =>
@@ -196,7 +196,7 @@ test('artifacts between the jobs are validated, and an invalid one never lands',
         site.github.world.artifactFault = { what, message }
         const run = await site.go()
         assert.equal(outputsOf(run).outcome, 'error', site.log())
-        await neverPassed(site, /the artifact with its changes did not arrive/)
+        await neverPassed(site, /the other jobs did not get the artifact with its changes/)
         assert.deepEqual(landed(run), ['failure', 'skipped'], 'an honest error is not landed again')
         assert.doesNotMatch(site.log(), /gave no result|no further attempt fits/)
         const state = await site.state()

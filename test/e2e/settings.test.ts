@@ -70,6 +70,6 @@ test('an agent that changes the configuration at the path of config-file is refu
   assert.equal(outputsOf(await site.go()).outcome, 'stuck', site.log())
   assert.match(
     site.log(),
-    /the guard refused ci\/ralph-settings\.yml: Ralph's configuration is changed by people only/,
+    /the guard refused ci\/ralph-settings\.yml: only people may change Ralph's configuration/,
   )
 })

@@ -107,7 +107,7 @@ test('a job that resumes after another one has taken the lease pushes nothing, a
   await site.runner.settled()
 
   assert.equal(run.conclusion, 'success', site.log())
-  assert.match(annotationsOf(run, 'notice').join('\n'), /another run has taken this feature over/)
+  assert.match(annotationsOf(run, 'notice').join('\n'), /another run has taken over this feature/)
   assert.equal(await at(), other, 'the state is as the other one left it')
   assert.equal(await site.github.head('ralph/sample'), branch)
   assert.equal(site.github.comments((await site.pull()).number)[0]?.body, comment)

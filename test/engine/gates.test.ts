@@ -34,12 +34,12 @@ test('a flaky gate that is green on its second try, on the committed tree, passe
   assert.equal((await chain.go()).outcome, 'complete')
   const { findings, stories } = await viewed(chain)
   assert.deepEqual(findingSentences(findings).map(toPlainText), [
-    '⚠️ US-001 no gate fails without this change, so no test shows that it works',
+    '⚠️ US-001 no gate fails without this change, so no test shows that the change works',
     '⚠️ gate test is flaky: it failed and passed on the same code, in US-001',
   ])
   assert.deepEqual(stories[0]?.remarks, [
-    'no gate fails without this change, so no test shows that it works',
-    'gate test: flaky: red (exit 1), and green at try 2 on the same tree',
+    'no gate fails without this change, so no test shows that the change works',
+    'gate test: flaky: failed (exit 1), then passed at try 2 on the same files',
   ])
   assert.equal(stories[0]?.attempts, 1)
   assert.equal(await chain.read(BRANCH, 'litter'), null)
@@ -55,7 +55,7 @@ test('a gate that is green for the story and red in the final verification of th
   await chain.go()
   const { findings } = await viewed(chain)
   assert.deepEqual(findingSentences(findings).map(toPlainText), [
-    '⚠️ final verification: gate test: green for US-001 and red (exit 1) at the final verification of the same commit',
+    '⚠️ final verification: gate test passed for US-001, but failed (exit 1) in the final verification of the same commit',
   ])
 })
 
@@ -76,11 +76,14 @@ test('a change whose lines tests cover too little is rejected with its uncovered
   assert.equal((await chain.go()).outcome, 'complete')
   const [first] = (await chain.state()).timeline
   assert.equal(first?.result, 'rejected')
-  assert.equal(first?.summary, 'gate test failed (covered 25 % of 4 changed lines, 60 % asked)')
+  assert.equal(
+    first?.summary,
+    'gate test failed (tests ran 25 % of 4 changed lines, but the threshold is 60 %)',
+  )
   const [one] = (await viewed(chain)).stories
   assert.deepEqual(one?.remarks, [
-    'no gate fails without this change, so no test shows that it works',
-    'gate test: tests ran 60 % of 5 changed lines; none ran src/base:1, src/one:4',
+    'no gate fails without this change, so no test shows that the change works',
+    'gate test: tests ran 60 % of 5 changed lines; no test ran src/base:1, src/one:4',
   ])
   assert.equal(one?.gates[0]?.annotations?.length, 2)
 })
@@ -107,7 +110,7 @@ test('a drop in the number of tests is reported once, compared with the baseline
     const { stories: views } = await viewed(chain)
     assert.deepEqual(
       views.map(({ remarks }) => remarks),
-      [[], ['gate test: ran 1 tests, and 2 before: 1 fewer'], []],
+      [[], ['gate test: ran 1 tests, 1 fewer than before (2)'], []],
     )
     assert.deepEqual((await chain.state()).baselineGates?.test?.tests, { passed: 2, failed: 0, skipped: 0 })
   }

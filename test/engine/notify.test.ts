@@ -39,7 +39,7 @@ test('start, progress, blocked and the outcome reach a webhook once each, withou
     ],
   )
   assert.match(String(told[2]?.headline), /^US-002 is blocked \(two\): gate test/)
-  assert.match(String(told[2]?.next), /^Work continues where it can/)
+  assert.match(String(told[2]?.next), /^Ralph continues with the other stories/)
   assert.equal(heard('/slack').length, told.length)
   assert.doesNotMatch(server.heard.map(({ text }) => text).join('\n'), new RegExp(`${SECRET}|<!channel>`))
   assert.equal(new Set(told.map(({ deliveryId }) => deliveryId)).size, told.length)

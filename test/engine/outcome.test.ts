@@ -125,7 +125,7 @@ test('lines of the plan that an agent rewrote, so that they match no story, stay
   assert.deepEqual(
     chain.notes.filter((note) => note.includes('marked')),
     [
-      'US-001, US-002 passed, but could not be marked: the documents of the plan no longer have them in the same place',
+      'Ralph could not tick off US-001, US-002, because the documents of the plan have changed. Tick them off by hand',
     ],
   )
 })

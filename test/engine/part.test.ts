@@ -31,7 +31,7 @@ test('--epic: the next job of the chain keeps to the epic, and a later run witho
     chain.conclusions.map(({ outcome }) => outcome),
     ['continued', 'complete'],
   )
-  assert.equal(first.reason, 'every story of epic a passed its gates; 2 others were not asked for')
+  assert.equal(first.reason, 'every story of epic a passed its gates; 2 others are not in this run')
   assert.deepEqual(worked(chain), ['US-001', 'US-002'])
   assert.deepEqual(judged(chain), ['US-001,US-002'])
   assert.equal(await chain.read(BRANCH, 'src/three'), null)

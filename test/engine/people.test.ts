@@ -137,7 +137,7 @@ test('people push an invalid prd.json: it is reported, and the run goes on with 
     there.commit(BRANCH, { [PRD]: '{ "userStories": [' }),
   )
   await completed(chain)
-  assert.match(chain.notes.join('\n'), /is broken; Ralph continues with its own/)
+  assert.match(chain.notes.join('\n'), /has a mistake at .*, so Ralph continues with its own/)
 })
 
 test('people push a commit that conflicts with the story in work: the story is worked on again, and its prompt names the conflict', async () => {
@@ -168,7 +168,7 @@ test('people push a commit that fails the gates: the run pauses with the reason,
   assert.equal(chain.conclusions.at(-1)?.outcome, 'paused')
   assert.match(
     chain.conclusions.at(-1)?.reason ?? '',
-    /gate test failed \(exit 1\) on [0-9a-f]{7}, which people committed/,
+    /gate test failed \(exit 1\) on [0-9a-f]{7}, which people pushed/,
   )
   await chain.commit(BRANCH, { 'src/three': null }, 'green again')
   chain.say('/ralph run')
@@ -207,7 +207,7 @@ test('people push while a gate is red because of an earlier story: that story is
     timeline
       .filter(({ result }) => result === 'reset')
       .map(({ storyId, summary }) => `${storyId} ${summary}`),
-    ['US-002 gate ui failed (exit 1) on the whole, and was green before this story'],
+    ['US-002 gate ui failed (exit 1) in the final verification, but passed before this story'],
   )
 })
 
@@ -281,7 +281,7 @@ test('the base gets new commits and another prd.json: they are not merged, and a
   await completed(chain)
   assert.ok(!(await chain.bare.isAncestor(base, await chain.head())))
   assert.deepEqual(worked(chain), ['US-001', 'US-002'])
-  assert.match(chain.notes.join('\n'), /prd\.json was changed on main after the run had begun/)
+  assert.match(chain.notes.join('\n'), /prd\.json changed on main after the run began/)
 })
 
 test('an edit of prd.md without prd.json is reported once, naming prd.json; an edit of both alike is not reported', async () => {
@@ -299,7 +299,7 @@ test('an edit of prd.md without prd.json is reported once, naming prd.json; an e
       (note) => !/without citing evidence/.test(toPlainText(note)),
     )
   const inputs = { 'iterations-per-job': '1' }
-  const words = /^\.ralph\/2026-01-31-sample\/prd\.md was edited: no run reads it\. .* edit it there$/
+  const words = /^\.ralph\/2026-01-31-sample\/prd\.md was edited, but a run reads only .*prd\.json\. Edit the stories there, on ralph\/sample$/
   await using chain = await meanwhile(
     'US-001',
     async (there) => {
@@ -373,13 +373,16 @@ test('the state is deleted while a job works: the job pushes nothing more, and t
     },
     inputs: { 'iterations-per-job': '1' },
   })
-  await assert.rejects(chain.go(), /another run has taken this feature over/)
+  await assert.rejects(chain.go(), /another run has taken over this feature/)
   assert.equal(await chain.bare.resolve(STATE_REF), null)
   const before = await chain.head()
   await chain.go()
   await completed(chain)
   await holds(chain, before)
-  assert.match(chain.notes.join('\n'), /the state of sample was lost; the run continues from ralph\/sample/)
+  assert.match(
+    chain.notes.join('\n'),
+    /the state of sample was lost, so the run continues from ralph\/sample/,
+  )
   assert.deepEqual(worked(chain), ['US-001', 'US-002', 'US-002'])
 })
 
@@ -395,7 +398,7 @@ test('the state is deleted and branchName is a custom name: the branch is recogn
   await chain.bare.run(['update-ref', '-d', STATE_REF])
   const before = await chain.head('work/sample')
   assert.equal((await chain.go()).outcome, 'complete')
-  assert.match(chain.notes.join('\n'), /the state of sample was lost; the run continues from work\/sample/)
+  assert.match(chain.notes.join('\n'), /the state of sample was lost, so the run continues from work\/sample/)
   assert.ok(await chain.bare.isAncestor(before, await chain.head('work/sample')))
   assert.deepEqual(worked(chain), ['US-001', 'US-002'])
 })

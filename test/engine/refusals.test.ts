@@ -53,7 +53,10 @@ test('a green counterexample makes the refusal void, and the report says so', as
   assert.equal(outcome, 'complete')
   assert.deepEqual(sessions, ['run', 'verify', 'verify'])
   const [voided = ''] = state.verification.voided ?? []
-  assert.equal(voided, 'the refusal of US-001 is void: its counterexample grep -q one src/one is green')
+  assert.equal(
+    voided,
+    'Ralph ignores that the judge refused US-001: its counterexample grep -q one src/one is green',
+  )
 })
 
 test('a counterexample that a second judge calls wrong makes the refusal void', async () => {
@@ -82,7 +85,7 @@ for (const [what, command] of [
     await using _ = chain
     assert.equal(outcome, 'complete')
     assert.deepEqual(sessions, ['run', 'verify', 'run', 'verify', 'verify'])
-    assert.match(state.verification.voided?.[0] ?? '', /words have cost this story an attempt before/)
+    assert.match(state.verification.voided?.[0] ?? '', /a refusal without one has already cost this story an attempt/)
   })
 
 test('a judge can leave no link and no change of a file', async () => {

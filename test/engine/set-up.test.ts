@@ -123,7 +123,7 @@ test("a session that adds nothing to the set-up and says done passes when a judg
   assert.equal(ran(chain), 'setup US-001 verify US-002 verify')
   assert.match(
     (await chain.prd()).userStories[0]?.lastResult?.summary ?? '',
-    /without a change, by a judge's word/,
+    /without a change, on a judge's word/,
   )
   assert.equal(await chain.read(BRANCH, 'src/tool'), 'set up\n')
 })

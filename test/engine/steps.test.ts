@@ -200,7 +200,7 @@ describe('a step that ends the run (endRunOn)', () => {
       [true, false],
     )
     assert.equal(await chain.read(BRANCH, 'src/litter'), null)
-    assert.ok(chain.said.includes('changes of the steps after git-commit are discarded'))
+    assert.ok(chain.said.includes('Ralph discarded the changes that steps after git-commit made'))
     assert.equal((await chain.go()).outcome, 'complete')
     assert.equal(await chain.read(BRANCH, 'src/litter'), null)
   })
@@ -208,7 +208,11 @@ describe('a step that ends the run (endRunOn)', () => {
   test('a step after the commit that fails without endRunOn is a warning', async () => {
     await using chain = await open([work, commit, shell('tell', 'exit 1')], { 'US-001': [goodTurn('one')] })
     assert.equal((await chain.go()).outcome, 'complete')
-    assert.ok(chain.notes.some((note) => note === 'step tell: exit 1; US-001 has passed nevertheless'))
+    assert.ok(
+      chain.notes.some(
+        (note) => note === 'step tell: exit 1, but US-001 has passed, because its commit came before',
+      ),
+    )
   })
 })
 
@@ -226,7 +230,7 @@ test('a circuit breaker that a step opened in one job is open in the next', asyn
   )
   assert.equal((await chain.go()).outcome, 'complete')
   assert.equal(chain.said.filter((line) => line.includes('fragile (command)')).length, 1)
-  assert.ok(chain.said.some((line) => line.startsWith('fragile is left out: it rests until ')))
+  assert.ok(chain.said.some((line) => line.startsWith('step fragile is left out until ')))
   assert.equal((await chain.state()).control.circuits?.fragile?.failures, 1)
 })
 

@@ -53,7 +53,7 @@ test("a story that needs an ignored file of its session fails its gates, and the
   assert.ok(timeline.every(({ result }) => result !== 'reset'))
   assert.match(
     await shownOf(chain, 'US-001'),
-    /Note: no commit holds what the session made in made: gates ran without it/,
+    /Note: the session created ignored files in made. No commit contains them, so the gates ran without them/,
   )
 })
 
@@ -182,7 +182,7 @@ test('a story that a red gate reset needs a change to pass: a judge cannot appro
   const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
   assert.equal(
     summary,
-    'the final verification sent this story back because of gate ui, and the session changed nothing',
+    'gate ui failed in the final verification because of this story, but the session changed nothing',
   )
 })
 
@@ -196,7 +196,10 @@ test('a gate that is red and later green on the same code is reported as flaky, 
   })
   assert.equal((await chain.go()).outcome, 'stuck')
   const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
-  assert.equal(summary, 'gate test is flaky: red at the attempt before, and green now on the same code')
+  assert.equal(
+    summary,
+    'gate test is flaky: it failed at the attempt before, and passes now on the same code',
+  )
   assert.match(await shownOf(chain, 'US-001'), /^Red:[\s\S]*Green on the same code:/)
 })
 
@@ -315,7 +318,7 @@ test('a gate that prints failed tests and exits 0 is red', async () => {
   const { kind, summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
   assert.deepEqual(
     [kind, summary],
-    ['gates', 'gate test failed (exit 0, but 1 test failed by its own count)'],
+    ['gates', 'gate test failed (exit 0, but its output counts 1 failed test)'],
   )
 })
 
@@ -346,7 +349,7 @@ test('a skipped test that a story removes is reported, however many tests the st
   const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
   assert.match(
     summary,
-    /^gate test \(checks as they were\): 1 test that was skipped is gone, or no longer skipped; no judge said/,
+    /^gate test \(checks as they were\): 1 test that was skipped is now deleted or no longer skipped; no judge said/,
   )
 })
 

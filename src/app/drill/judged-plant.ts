@@ -34,7 +34,7 @@ export async function openBaseline(start: State, limits: Limits, ports: Ports): 
   if (error === null && end.state.baseline !== 'pending') return end.state
   throw new UserError({
     path: 'gates',
-    found: `The gates have to be green in a clean clone of your commit: ${error?.summary ?? 'they did not run'}.`,
+    found: `the gates do not pass in a clean clone of your commit: ${error?.summary ?? 'they did not run'}.`,
     expected: '',
     fix: 'fix the gate, or let `prepare` install what it needs; `ralph doctor` runs your gates and shows their output',
   })

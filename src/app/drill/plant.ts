@@ -33,7 +33,7 @@ export type Plant = {
 }
 
 export const notMade = (reason: string): NotMade => ({ reason })
-export const NO_BREAK = notMade('no change of the product was found that a test notices')
+export const NO_BREAK = notMade('Ralph found no change of the product that a test notices')
 
 /** A plant that hides a broken product; `change` returns the files that hide it, or why the project has none. */
 export function hiding(

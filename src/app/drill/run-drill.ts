@@ -135,7 +135,7 @@ function resultOf(plant: Plant, verdict: PlantVerdict): Pick<DrillRow, 'result' 
   if (verdict.kind === 'passed') return { result: 'passed', why: '' }
   if (verdict.kind !== 'red') return { result: verdict.kind, why: verdict.by }
   if (plant.kind !== 'hidden') return { result: 'stopped', why: verdict.by }
-  return { result: 'none', why: `it hides nothing here, and is stopped all the same: ${verdict.by}` }
+  return { result: 'none', why: `it hides no failure here, but is stopped: ${verdict.by}` }
 }
 
 /** The break that other plants hide: one that leaves every file in place and that the fewest test files notice. */

@@ -274,9 +274,9 @@ export function gated(before: State, event: EventOf<'gated'>, limits: Limits): S
   return fail(state, now, 'gates', redGateReason(red, gates), { gate: red.name })
 }
 
-const UNPROVED = 'no gate fails without this change, so no test shows that it works'
+const UNPROVED = 'no gate fails without this change, so no test shows that the change works'
 const PROOF_ASKED =
-  'The gates are green with this change, and just as green when its product files are put back. Write a test that fails without the change.'
+  'The gates pass with this change, and also when its product files are reset. Write a test that fails without the change.'
 
 /** Adds or removes the remark that no gate fails without the change. Gates on an earlier base may have left that remark. */
 function noted(attempt: AttemptIn<'gated'>, isUnproved: boolean): AttemptIn<'gated'> {
@@ -306,7 +306,7 @@ function failAsFlaky(state: State, attempt: AttemptIn<'gated'>): State {
   const { failure = null, gates = [] } = state.records[attempt.storyId] ?? {}
   const before = redGate(gates) ?? gates.find((gate) => gate.flaky === true)
   const name = before?.name ?? ''
-  const summary = `gate ${name} is flaky: red at the attempt before, and green now on the same code`
+  const summary = `gate ${name} is flaky: it failed at the attempt before, and passes now on the same code`
   const marked = attempt.gates.map((gate) =>
     gate.name === name ? { ...gate, flaky: true as const, remarks: [FLAKY, ...(gate.remarks ?? [])] } : gate,
   )
@@ -328,8 +328,8 @@ export function judged(state: State, event: EventOf<'judged'>, limits: Limits): 
     const [finding = ''] = [...gateFindings(gated.gates), ...dependenciesToJudge(gated.candidate, limits)]
     const why =
       verdict.kind === 'reset'
-        ? `a judge says that the story does not ask for it: ${verdict.reason}`
-        : `no judge said that the story asks for it: ${verdict.message}`
+        ? `a judge says that the story does not require this: ${verdict.reason}`
+        : `no judge confirmed that the story requires this: ${verdict.message}`
     const details = gateFindings(gated.gates).length > 0 ? describeWeakened(gated.gates) : PACKAGES_ASKED
     return fail(paid, gated, 'judge', `${finding}; ${why}`, details)
   }

@@ -87,7 +87,7 @@ function withRestNote(state: State, storyId: string): State {
   const until = new Date(breaker.until).toISOString()
   const why = breaker.history.at(-1)?.why ?? ''
   if (state.prd.userStories.some((story) => story.id === storyId && story.blocked)) return state
-  return withNote(state, storyId, `rests until ${until}: ${why}. ${retryHint(storyId)} at once`)
+  return withNote(state, storyId, `waits until ${until}: ${why}. ${retryHint(storyId)} at once`)
 }
 
 export function returned(state: State, event: EventOf<'returned'>, limits: Limits): State {
@@ -106,7 +106,7 @@ export function returned(state: State, event: EventOf<'returned'>, limits: Limit
   const interruptions = (saved.records[storyId]?.interruptions ?? 0) + 1
   const counted = withRecord(saved, storyId, (old) => ({ ...old, interruptions }))
   if (interruptions < limits.maxInterruptions) return counted
-  const note = `interrupted ${interruptions} times in a row without a finished gate run; look at it: ${retryHint(storyId)}`
+  const note = `its job was lost or stopped ${interruptions} times in a row before the gates had finished. Find out why; ${retryHint(storyId)}`
   const prd = mapStory(counted.prd, storyId, (story) => ({ ...story, blocked: true }))
   return withNote({ ...counted, prd }, storyId, note)
 }
@@ -190,7 +190,7 @@ function withMore(before: ChangeSize | undefined, more: ChangeSize): ChangeSize 
 }
 
 /** In prd.json: a story without a change passed. */
-export const UNCHANGED = "without a change, by a judge's word"
+export const UNCHANGED = "without a change, on a judge's word"
 
 /** In prd.json: a story passed although no blocking gate runs for it. */
 export const UNGATED = 'without a gate'

@@ -73,7 +73,7 @@ async function runAfterSetUp(
   const left = recordSession(state, done, limits)
   const exhausted = exhaustedBudget(left, limits)
   if (exhausted !== null)
-    return { ...first, others, status: 'interrupted', message: `after the set-up ${exhausted}`, setUp }
+    return { ...first, others, status: 'interrupted', message: `after the set-up, ${exhausted}`, setUp }
   const session = await begin(left, ports.clock.now())
   const usage = addUsage(first.usage, session.usage)
   const learnings = [...first.learnings, ...session.learnings]
@@ -110,7 +110,7 @@ function unfixedGate(storyId: string, { records }: State): Failure | null {
   const { owes = [], counterexamples = [], failure = null } = records[storyId] ?? {}
   const [gate] = [...owes, ...counterexamples.map((one) => counterexampleName(one))]
   if (gate === undefined) return null
-  const summary = `the final verification sent this story back because of gate ${gate}, and the session changed nothing`
+  const summary = `gate ${gate} failed in the final verification because of this story, but the session changed nothing`
   return { ...failure, kind: 'empty-diff', summary, detail: failure?.detail ?? '' }
 }
 
@@ -147,7 +147,7 @@ async function inspect(
     const detail = messageOf(error).slice(0, 2000)
     return {
       kind: 'refused',
-      failure: { kind: 'guard', summary: 'what the session left could not be looked at', detail },
+      failure: { kind: 'guard', summary: 'Ralph could not read the files that the session left', detail },
     }
   }
 }

@@ -78,19 +78,19 @@ function describeResult({ attempt, lines }: Entry): string {
 
 /** Says what puts the first of the ranked candidates before the second. */
 function whyFirst([first, second]: readonly Entry[], limits: Limits): string {
-  if (first?.attempt.phase !== 'gated') return 'none was green; its work is kept'
-  if (second === undefined) return 'the only one that was made'
+  if (first?.attempt.phase !== 'gated') return 'no candidate passed its gates; its work is saved'
+  if (second === undefined) return 'the only candidate'
   const [own, other] = [rank(first, limits), rank(second, limits)]
-  return REASONS[own.findIndex((value, index) => value !== other[index])] ?? 'the first of equal ones'
+  return REASONS[own.findIndex((value, index) => value !== other[index])] ?? 'the first of equal candidates'
 }
 
 /** In the order of `rank`. */
 const REASONS = [
-  'the only green one',
-  'the only green one that needs no judge',
+  'the only one that passed its gates',
+  'the only one that passed its gates and needs no judge',
   'a gate fails without its change',
-  'the smallest green change',
-  'the fewest remarks of changes of the same size',
+  'the smallest change that passed its gates',
+  'the fewest remarks among changes of the same size',
 ]
 
 /**
@@ -115,6 +115,6 @@ function compare(a: readonly number[], b: readonly number[]): number {
 }
 
 function describe(attempt: CandidateDone): string {
-  const found = attempt.phase === 'failed' ? attempt.failure.summary : 'its gates are green'
+  const found = attempt.phase === 'failed' ? attempt.failure.summary : 'passed its gates'
   return `candidate ${slotOf(attempt)}: ${found}`
 }

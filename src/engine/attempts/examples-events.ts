@@ -81,7 +81,7 @@ type Tried = NonNullable<ReturnType<typeof attemptIn<'gated'>>>
 
 function withTrialRemarks(attempt: Tried, results: readonly ExampleResult[]): Tried {
   const remarks = results.flatMap(({ example, criterion, result, why }) =>
-    result === 'none' ? [`criterion ${criterion}: no example, as ${example} was not tried: ${why}`] : [],
+    result === 'none' ? [`criterion ${criterion}: example ${example} was not tried: ${why}`] : [],
   )
   const { candidate } = attempt
   return { ...attempt, candidate: { ...candidate, remarks: [...candidate.remarks, ...remarks] } }

@@ -92,13 +92,15 @@ function approvalOf({ prd, control }: State, evidence: readonly StoryEvidence[] 
     story.passes && isInScope(story) ? story.acceptanceCriteria : [],
   )
   const shown = new Set(evidence.map(({ storyId, criterion }) => `${storyId}#${criterion}`)).size
-  const words = shown === 0 ? 'the judge named no evidence' : `${shown} of ${criteria.length} with evidence`
-  return `every criterion was judged to be met; ${words}`
+  const words = shown === 0 ? 'cited no evidence' : `cited evidence for ${shown} of ${criteria.length}`
+  return `the judge found every criterion met, and ${words}`
 }
 
 /** Gates whose earlier result was reused, with the age of the result. */
 function reusedGates(gates: Verified['gates']): { taken?: string[] } {
-  const taken = gates.flatMap(({ name, asAt }) => (asAt === undefined ? [] : [`${name} as at ${asAt}`]))
+  const taken = gates.flatMap(({ name, asAt }) =>
+    asAt === undefined ? [] : [`result of ${name} reused from ${asAt}`],
+  )
   return taken.length === 0 ? {} : { taken }
 }
 

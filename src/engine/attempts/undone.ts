@@ -31,7 +31,7 @@ export function withUndone(gates: GateResult[], undone: readonly UndoneStory[]):
   const findings = undone.map(({ storyId, paths, isAll }) => {
     const named = paths.slice(0, MAX_NAMED).map((path) => displayPath(path))
     const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : ''
-    const what = isAll ? `nothing of ${storyId} is left` : `a part of ${storyId} is undone`
+    const what = isAll ? `this change undoes ${storyId}` : `this change undoes a part of ${storyId}`
     return `${what}: ${named.join(', ')}${more} ${paths.length === 1 ? 'is' : 'are'} as before that story`
   })
   // The job that ran the gates may already have added this finding.
@@ -58,7 +58,7 @@ export function reopen(
   { undone = [], at }: { undone?: readonly string[]; at: number },
   limits: Limits,
 ): State {
-  const summary = `nothing of this story is left after ${by}`
+  const summary = `${by} undid the whole change of this story`
   return undone.reduce(
     (after, id) => revert(after, id, { failure: { kind: 'conflict', summary, detail: '' } }, at, limits),
     state,

@@ -70,7 +70,7 @@ function applyEffect(state: State, command: Command, limits: Pick<Limits, 'maxCo
       const remark = command.guidance
       const formatNote = remark === '' ? retryNote : () => `to be worked on again: ${remark}`
       const noted = addToScope(replaceNotes(again, ids, formatNote, remark), ids)
-      return resumeRun(returnWaiting(withoutContests(noted, ids), ids, 'it is worked on again'))
+      return resumeRun(returnWaiting(withoutContests(noted, ids), ids, 'a command asked for a new attempt'))
     }
     case 'skip': {
       const skipped = changeStories(state, command.stories, command.guidance, (story) => ({

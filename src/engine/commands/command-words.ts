@@ -73,7 +73,7 @@ function unknownStory(
   const problem = `there is no story ${safeWord(word)}`
   if (near !== null) return mistake(surface, problem, `${name} ${near}`)
   const knownIds = storyIds.length === 0 ? 'none yet' : idList(storyIds.map(safeWord))
-  return mistake(surface, `${problem}; there ${storyIds.length === 1 ? 'is' : 'are'} ${knownIds}`, 'status')
+  return mistake(surface, `${problem}. The stories are ${knownIds}`, 'status')
 }
 
 /** The story that a word names: exactly, or with other capitals, a comma after it, or fewer zeros before its number (`us-2`). */
@@ -112,7 +112,7 @@ export function storiesAndText(
   const guidance = guidanceOf(words.slice(next), args)
   if (kind === 'retry' || kind === 'redo')
     return { kind: 'command', command: { kind, stories: all ? 'all' : found, guidance } }
-  if (all) return mistake(surface, `${kind} takes stories by name`, `${kind} ${first}`)
+  if (all) return mistake(surface, `${kind} does not take "all": name the stories`, `${kind} ${first}`)
   if (kind === 'note' && guidance === '')
     return mistake(surface, 'a note needs a text', `note ${found[0] ?? first} -- the text`)
   if (kind !== 'split') return { kind: 'command', command: { kind, stories: found, guidance } }
@@ -191,9 +191,9 @@ export function approve(args: CommandArguments): ParsedCommand {
 
 export function add({ words, text, below, surface }: CommandArguments): ParsedCommand {
   if (words.length > 0) {
-    const problem = text === '' ? 'a new story needs a title' : 'the title of a new story goes after --'
+    const problem = text === '' ? 'a new story needs a title' : 'the title of a new story comes after --'
     const title = [...words, ...text.split(' ')].map(plainWord).filter(Boolean).join(' ') || 'the title'
-    return mistake(surface, `${problem}, and nothing before it`, `add -- ${title.slice(0, 200)}`)
+    return mistake(surface, `${problem}, with no word before --`, `add -- ${title.slice(0, 200)}`)
   }
   if (text === '') return mistake(surface, 'a new story needs a title', 'add -- the title')
   const lines = below.map((line) => line.trim()).filter((line) => line !== '')

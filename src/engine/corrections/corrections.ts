@@ -89,7 +89,7 @@ function limitReached(
     .keys(source)
     .map((key) => earlier.filter((one) => kindOf(one).keys(one).includes(key)).length)
   if (Math.max(0, ...counts) >= MAX_FOR_ONE)
-    return `this was corrected ${MAX_FOR_ONE} times already, so a person has to decide`
+    return `Ralph has corrected this ${MAX_FOR_ONE} times already, so a person has to decide`
   if (source.kind === 'check' && earlier.some((one) => one.kind === 'check' && hasSameOutput(one, source)))
     return 'the check failed again with the same output after a correction, so a person has to decide'
   return null

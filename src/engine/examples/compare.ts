@@ -25,10 +25,7 @@ function printedIn(output: string): Map<number, Printed> {
     const printed = printedOn(line)
     const before = found.get(number)
     const isOther = before !== undefined && !isSamePrinted(before, printed)
-    found.set(
-      number,
-      isOther ? { kind: 'error', text: 'it was printed twice, with different values' } : printed,
-    )
+    found.set(number, isOther ? { kind: 'error', text: 'the program printed two different values' } : printed)
   }
   return found
 }
@@ -38,7 +35,7 @@ function printedOn(line: string): Printed {
     const value: unknown = JSON.parse(line)
     if (!isObject(value)) return { kind: 'broken', text: line }
     if ('actual' in value) return { kind: 'value', value: value.actual }
-    const { error = 'it printed neither a value nor an error' } = value
+    const { error = 'the program printed neither a value nor an error' } = value
     return { kind: 'error', text: typeof error === 'string' ? error : JSON.stringify(error) }
   } catch {
     return { kind: 'broken', text: line }
@@ -77,7 +74,7 @@ export function glueFault(
     const { given, expect } = examples[number - 1] ?? {}
     return one?.kind === 'value' && isSameJson(one.value, given) && !isSameJson(one.value, expect)
   })
-  return isEcho ? 'it printed what was given' : null
+  return isEcho ? 'it only printed what the examples give' : null
 }
 
 /** The result of each example: `none` if the glue gave no value for it, since that shows nothing about the product. */
@@ -117,9 +114,11 @@ export function compareExamples(
 }
 
 function describeMissing(run: GlueRun | undefined): string {
-  if (run === undefined) return 'the glue did not run'
-  if (run.output === null) return 'the glue printed more than 1 MB'
-  return run.ok ? 'the glue printed nothing for it' : `the glue failed (${run.ended})`
+  if (run === undefined) return 'the program that calls the product did not run'
+  if (run.output === null) return 'the program that calls the product printed more than 1 MB'
+  return run.ok
+    ? 'the program that calls the product printed no line for it'
+    : `the program that calls the product failed (${run.ended})`
 }
 
 function resultOf(
@@ -136,10 +135,10 @@ function resultOf(
   }
   const why =
     wrong.kind === 'value'
-      ? 'the value is another one'
+      ? 'the product gives another value'
       : wrong.kind === 'error'
-        ? 'the call failed'
-        : 'the value is not JSON'
+        ? 'the call of the product failed'
+        : 'the value of the product is not JSON'
   return { result: 'mismatch', why, actual }
 }
 

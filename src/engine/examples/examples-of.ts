@@ -65,7 +65,7 @@ export function findContradiction(
           criterion === one.criterion && isSameJson(given, one.given) && !isSameJson(expect, one.expect),
       )
     if (other !== undefined)
-      return `criterion ${one.criterion}: two examples give the same and expect different values`
+      return `criterion ${one.criterion}: two examples give the same input, but expect different values`
   }
   return null
 }

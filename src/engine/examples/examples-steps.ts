@@ -84,12 +84,13 @@ export async function tryExamples(attempt: AttemptIn<'gated'>, context: StepCont
   const event = (answer: TriedAnswer, usage: Usage): StepResult => {
     return { kind: 'tried', ...idOf(attempt), commit, answer, usage }
   }
-  if (seal === undefined) return event(withoutTrial(given, 'no key opens it'), emptyUsage())
+  if (seal === undefined)
+    return event(withoutTrial(given, 'there is no examples-key to open it'), emptyUsage())
   const isReadable = (example: Example) => seal.open(example.expect) !== null
   const examples: OpenExample[] = openAll(given, seal)
   if (!given.every(isReadable))
     ports.warn(
-      `${attempt.storyId}: ${given.length - examples.length} examples were sealed with another key, so they are not tried`,
+      `${attempt.storyId}: ${given.length - examples.length} examples were sealed with another examples-key, so Ralph does not try them`,
     )
   if (examples.length === 0) return event(withoutTrial(given, 'it was sealed with another key'), emptyUsage())
   if (isChosen(attempt)) await ports.repository.checkOut(commit, null)
@@ -114,7 +115,11 @@ export async function tryExamples(attempt: AttemptIn<'gated'>, context: StepCont
     if (fault === null) break
     message = fault
   }
-  if (last === null) return event(withoutTrial(examples, `no glue: ${message}`), usage)
+  if (last === null)
+    return event(
+      withoutTrial(examples, `no session wrote a program that calls the product: ${message}`),
+      usage,
+    )
   return event(
     { kind: 'tried', results: last.map((one) => revealed(one, examples, context, attempt.storyId)) },
     usage,
@@ -162,7 +167,7 @@ async function openRoom(
     return { value, why: '', [Symbol.asyncDispose]: () => value[Symbol.asyncDispose]() }
   } catch (error) {
     await room?.[Symbol.asyncDispose]()
-    return none(`the clean room could not be used: ${messageOf(error)}`)
+    return none(`Ralph could not use the clean room: ${messageOf(error)}`)
   }
 }
 

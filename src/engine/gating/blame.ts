@@ -45,28 +45,28 @@ export async function blame(
     const detail = `Green on the same commit:\n${again?.output ?? ''}\n\nRed:`
     return reset(
       last,
-      `${words} on the whole, and is flaky: green when it ran again on the same commit`,
+      `${words} in the final verification, but is flaky: it passed when it ran again on the same commit`,
       detail,
     )
   }
   if (await isRed(state.base.sha)) {
-    if (state.baseline !== 'green') return reset(last, `${words} on the whole`)
+    if (state.baseline !== 'green') return reset(last, `${words} in the final verification`)
     return {
       kind: 'refused',
-      message: `${words} in a clean clone, even at the fork point, although it passed at the fork point in the checkout`,
+      message: `${words} in a clean clone of the base, although it passed on the base in the checkout`,
       fix: NOT_IN_A_CLONE,
     }
   }
   const brokenBy = await firstRed(history, isRed)
   return reset(
     brokenBy ?? last,
-    `${words} on the whole${brokenBy === null ? '' : ', and was green before this story'}`,
+    `${words} in the final verification${brokenBy === null ? '' : ', but passed before this story'}`,
   )
 }
 
 /** The fix for gates that are green in a checkout, but red in a clean clone of the same commit. */
 export const NOT_IN_A_CLONE =
-  'let `prepare` make what git ignores and the gates need, make the gates independent of the folder that they run in, or set clean-room: off'
+  'let `prepare` create the files that git ignores and the gates need, make the gates independent of their folder, or set clean-room: off'
 
 /** The story of the first red commit, by bisection: the fork point is known to be green, and the last commit to be red. */
 export async function firstRed(

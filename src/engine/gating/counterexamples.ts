@@ -47,8 +47,10 @@ export async function weighRefusal(
       weighed.refused.push({ storyId })
     else {
       const why =
-        found.kind === 'void' ? found.why : `${found.why}, and words have cost this story an attempt before`
-      weighed.voided.push(`the refusal of ${storyId} is void: ${why}`)
+        found.kind === 'void'
+          ? found.why
+          : `${found.why}, and a refusal without one has already cost this story an attempt`
+      weighed.voided.push(`Ralph ignores that the judge refused ${storyId}: ${why}`)
       if (found.kind === 'words') unsettled.push(storyId)
     }
   }
@@ -75,8 +77,9 @@ async function tryOut(counterexample: Counterexample | undefined, context: StepC
   if (result === undefined || result.ended === CANCELLED)
     return { kind: 'words', why: 'its counterexample did not run' }
   const how = `its counterexample ${oneLine(counterexample.run, 120)}`
-  if (result.ok) return { kind: 'void', why: `${how} is green` }
-  if (SAYS_NOTHING.test(result.ended)) return { kind: 'words', why: `${how} shows nothing (${result.ended})` }
+  if (result.ok) return { kind: 'void', why: `${how} passes` }
+  if (SAYS_NOTHING.test(result.ended))
+    return { kind: 'words', why: `${how} proves nothing (${result.ended})` }
   return { kind: 'red', result, counterexample }
 }
 

@@ -56,12 +56,12 @@ export async function checkEvidence(
   if (missing.length === 0) return checkLevels(stories, evidence, facts)
   if (total > MAX_CRITERIA && !isRequired) return { kind: 'verified', evidence }
   const unnamed = criteriaWithout(stories, named)
-  if (unnamed.length > 0) return resetFor(unnamed, (which) => `the judge named no evidence for ${which}`)
+  if (unnamed.length > 0) return resetFor(unnamed, (which) => `the judge cited no evidence for ${which}`)
   const notFound = named.filter((one) => !found.some(({ shown }) => shown === one.shown))
   const first = oneLine(notFound[0]?.shown ?? '', 160)
   return {
     kind: 'none',
-    message: `the evidence that the judge named for ${formatFirst(missing)} was not found: ${first}`,
+    message: `Ralph did not find the evidence that the judge cited for ${formatFirst(missing)}: ${first}`,
   }
 }
 

@@ -175,8 +175,8 @@ function findFirstWeakened(red: GateResult, paths: readonly string[], history: H
 
 function describeAnswer(verdict: Verdict): string {
   return verdict.kind === 'reset'
-    ? `a judge says that no story asks for it: ${verdict.reason}`
-    : 'no judge said that a story asks for it'
+    ? `a judge says that no story requires this: ${verdict.reason}`
+    : 'no judge confirmed that a story requires this'
 }
 
 function firstWithFinding(gates: readonly GateResult[]): GateResult | undefined {
@@ -231,7 +231,7 @@ export async function findBreakingStory(
     if (await isRed(state.base.sha)) return null
     const storyId = await firstRed(history, isRed)
     if (storyId === null) return null
-    const summary = `${redGateReason(red, gates)} on the whole, and was green before this story`
+    const summary = `${redGateReason(red, gates)} in the final verification, but passed before this story`
     const failure = { kind: 'gates' as const, summary, detail: '', gate: red.name }
     return { storyId, kept: null, failure, gates: [...gates] }
   } finally {

@@ -56,7 +56,7 @@ export async function runGatesAsItWas(
     if (manifests.length === 0) return found
     const second = await runOn(withPackages)
     if (second.results.some(({ ok }) => !ok)) return second
-    const finding = `green only with the packages of this change: ${formatPaths(manifests)}`
+    const finding = `passes only with the packages that this change adds: ${formatPaths(manifests)}`
     return { results: second.results.map((one) => withFinding(one, finding)), paths: earlier.paths }
   } finally {
     await place.restore(run.commit)
@@ -222,13 +222,13 @@ function withSkips(result: GateResult, first: readonly GateResult[]): GateResult
   const gone = (result.tests?.skipped ?? 0) - (now?.skipped ?? 0)
   if (!result.ok || now === undefined || gone <= 0) return result
   const what = gone === 1 ? '1 test that was skipped is' : `${gone} tests that were skipped are`
-  return withFinding(result, `${what} gone, or no longer skipped`)
+  return withFinding(result, `${what} now deleted or no longer skipped`)
 }
 
 /** Adds to a red result which files are as they were: one of them was expected to change with the product. */
 function withPaths(result: GateResult, paths: readonly string[]): GateResult {
   if (result.ok || paths.length === 0) return result
-  const remark = `with these files as before: ${formatPaths(paths)}`
+  const remark = `ran with these files as they were before: ${formatPaths(paths)}`
   return { ...result, remarks: [...(result.remarks ?? []), remark] }
 }
 

@@ -35,13 +35,13 @@ export function baselined(state: State, { gates }: EventOf<'baselined'>, limits:
   if (/^exit 12[67]$/.test(red.ended)) {
     return haltWithError(
       state,
-      `gate ${red.name} cannot be run (${red.ended}): a program that it calls is missing`,
-      `install what gate ${red.name} calls, or fix its command; ${output}`,
+      `gate ${red.name} cannot run (${red.ended}), because a program that it calls is missing`,
+      `install the program that gate ${red.name} calls, or fix its command; ${output}`,
     )
   }
   return haltWithError(
     state,
-    `the base is red: gate ${red.name} fails before Ralph changed anything (${red.ended})`,
+    `gate ${red.name} fails on the base, before Ralph has changed anything (${red.ended})`,
     `fix ${state.base.branch} first, ${OR_BASELINE_OFF}; ${output}`,
   )
 }
@@ -93,11 +93,11 @@ function haltOnService(state: State, service: GateResult, output: string): State
   const words = `${name} ${ended}`
   if (ended.startsWith(CANNOT_START)) return haltWithError(state, words, portConflictFix(service))
   if (ended.startsWith(NOT_READY)) {
-    const fix = 'see in its log why, fix its `start` or `ready`, or give it a longer readyTimeout'
+    const fix = 'read its log, and fix its `start` or `ready`, or give it a longer readyTimeout'
     return haltWithError(state, words, `${fix}; ${output}`)
   }
-  const startFix = `fix its \`start\`, or ${state.base.branch}, as its log says; ${OR_BASELINE_OFF}`
-  return haltWithError(state, `${words}, before Ralph changed anything`, `${startFix}; ${output}`)
+  const startFix = `read its log, and fix its \`start\` or ${state.base.branch}, ${OR_BASELINE_OFF}`
+  return haltWithError(state, `${words}, before Ralph has changed anything`, `${startFix}; ${output}`)
 }
 
 function portConflictFix({ name, ended }: GateResult): string {
@@ -189,7 +189,7 @@ export function verificationRemarks(state: State, gates: readonly GateResult[]):
         .filter(([, record]) => record.gates.some((gate) => gate.name === name && gate.ok))
         .map(
           ([id]) =>
-            `gate ${name}: green for ${id} and red (${ended}) at the final verification of the same commit`,
+            `gate ${name} passed for ${id}, but failed (${ended}) in the final verification of the same commit`,
         ),
     )
   return [...contradicted, ...remarksOf(gates)].slice(0, MAX_REMARKS)

@@ -89,16 +89,18 @@ function withRemarks(result: GateResult, isFirst: boolean, remarks: readonly str
 
 function remarksOn(work: IgnoredWork | null, canPrepare: boolean): string[] {
   if (work === null)
-    return ['too many ignored files to look at: gates ran with what the session made of them']
+    return ['too many ignored files to check, so the gates ran with those that the session left']
   const { made, changed } = work
   const remarks: string[] = []
   if (made.length > 0)
-    remarks.push(`no commit holds what the session made in ${formatFirstPaths(made)}: gates ran without it`)
+    remarks.push(
+      `the session created ignored files in ${formatFirstPaths(made)}. No commit contains them, so the gates ran without them`,
+    )
   if (changed.length > 0) {
     const consequence = canPrepare
-      ? 'removed; `prepare` recreates it'
-      : 'no `prepare` recreates it, so gates ran with the change'
-    remarks.push(`the session changed ${formatFirstPaths(changed)}: ${consequence}`)
+      ? 'Ralph removed them, and `prepare` creates them again'
+      : 'there is no `prepare` to create them again, so the gates ran with the changes'
+    remarks.push(`the session changed ignored files in ${formatFirstPaths(changed)}: ${consequence}`)
   }
   return remarks
 }

@@ -30,7 +30,7 @@ export async function compareWithCleanClone(
   const named = only.slice(0, 3).map((path) => displayPath(path))
   const red = redGate(inClone)
   if (red !== undefined && !signal.aborted) {
-    const where = `in a clean clone, and green in the checkout, which has ${named.join(', ')}`
+    const where = `in a clean clone, but passes in the checkout, which has ${named.join(', ')}`
     return { kind: 'failed', summary: `${redGateReason(red, inClone)} ${where}`, fix: NOT_IN_A_CLONE }
   }
   if (signal.aborted) return [...results]
@@ -55,7 +55,7 @@ function withNeeds(
   const need = had - testsRun(inClone.find(({ name }) => name === result.name)?.tests)
   if (need <= 0) return result
   const tests = `${need} of ${had} tests ${need === 1 ? 'needs' : 'need'} files that git ignores`
-  const remark = `${tests} (${named.join(', ')}), and the final verification runs without them: let \`prepare\` create them`
+  const remark = `${tests} (${named.join(', ')}), but the final verification runs without these files: let \`prepare\` create them`
   warn(`gate ${result.name}: ${remark}`)
   return { ...result, needIgnored: need, remarks: [...(result.remarks ?? []), remark] }
 }

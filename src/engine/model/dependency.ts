@@ -53,7 +53,7 @@ export function dependencyName(finding: DependencyFinding): string {
 export function describeDependency(finding: DependencyFinding): string {
   switch (finding.kind) {
     case 'unread':
-      return `the packages in ${oneLine(finding.path, 100)} could not be compared: ${oneLine(finding.why, 160)}`
+      return `Ralph could not compare the packages in ${oneLine(finding.path, 100)}: ${oneLine(finding.why, 160)}`
     case 'more':
       return `${finding.count} more new packages: the diff of the lockfile lists them`
     case 'package': {

@@ -468,7 +468,7 @@ export type Ports = {
 /** Another run holds the feature: this process must no longer push or change anything. */
 export class LeaseLost extends Error {
   constructor(detail: string) {
-    super(`another run has taken this feature over: ${detail}`)
+    super(`another run has taken over this feature: ${detail}`)
     this.name = 'LeaseLost'
   }
 }

@@ -10,7 +10,7 @@ export function idFault(id: string): string | null {
   if (/\.\.|\.$|\.lock$/i.test(id))
     return 'no "..", and no "." or ".lock" at the end (git refuses it in a branch)'
   // Ids are keys of plain objects.
-  if (id in {}) return 'another word: this one is taken'
+  if (id in {}) return 'another word: JavaScript reserves this word'
   // `/ralph retry all` means every story.
   if (id.toLowerCase() === 'all') return 'another word: "all" means every story'
   return null
@@ -24,13 +24,13 @@ export function branchNameFault(name: string): string | null {
   if (name === '' || name === '@' || name === 'HEAD') return 'a name'
   // Git takes such a name for a ref: a branch `refs/heads/main` would be mistaken for the ref of `main`.
   if (/^(?:refs|heads)\//.test(name)) return 'no "refs/" or "heads/" at the start'
-  if (/^[A-Z]+_HEAD$/.test(name)) return "a name that is none of git's own"
+  if (/^[A-Z]+_HEAD$/.test(name)) return 'a name that git does not use itself'
   if (name.length > 200) return 'at most 200 characters'
   if (unsafe.test(name)) return 'no spaces, control characters or any of ~ ^ : ? * [ \\'
   // A leading dash would be read as an option.
   if (name.startsWith('-')) return 'no dash at the start'
   if (/\.\.|@\{|\/\/|^\/|\/$|\.$/.test(name))
-    return 'no "..", "@{" or "//", no "/" at an end, no "." at the end'
+    return 'no "..", "@{" or "//", no "/" at the start or end, and no "." at the end'
   if (name.split('/').some((part) => part.startsWith('.') || part.endsWith('.lock'))) {
     return 'no part that starts with "." or ends with ".lock"'
   }

@@ -146,7 +146,7 @@ function applySplit(state: State, id: string): State {
 function staleSplit({ prd, archive }: State, whole: Story, parts: readonly Story[]): string | null {
   const taken = new Set([...prd.userStories.map((story) => story.id), ...(archive?.ids ?? [])])
   const duplicate = parts.find((part) => taken.has(part.id))
-  return duplicate === undefined ? splitFault(whole, parts) : `there is a story ${duplicate.id} already`
+  return duplicate === undefined ? splitFault(whole, parts) : `a story ${duplicate.id} already exists`
 }
 
 /** `ralph split`: a session is to propose smaller stories. */
@@ -209,38 +209,40 @@ export function ineffectiveReason(state: State, command: Command): string | null
     const named = prd.userStories.filter(({ id }) => command.stories.includes(id))
     const isOver = named.every(({ passes, skipped }) => passes || (skipped && command.kind === 'retry'))
     const how = named.map(({ id, passes }) => `${id} ${passes ? 'passed' : 'was skipped'}`).join(', ')
-    return isOver && how !== '' ? `${how}: redo works on it again` : null
+    return isOver && how !== '' ? `${how}. To work on it again, use redo` : null
   }
   if (command.kind === 'drop') return undroppableReason(state, command.stories)
   if (command.kind === 'allow') return unallowableReason(state, command.packages)
   if (command.kind === 'plan') {
-    if (plan === undefined) return 'this feature began with its stories: add one, or split one'
-    return plan.phase === 'begun' ? 'the plan is worked on already: add a story, or split one' : null
+    if (plan === undefined) return 'this feature has no plan to change: use add or split for single stories'
+    return plan.phase === 'begun'
+      ? 'the work on the plan has begun: use add or split for single stories'
+      : null
   }
   if (command.kind !== 'approve') return null
   const one = command.story === null ? plan : splits[command.story]
   if (one?.phase !== 'proposed') {
     const waiting = Object.entries(splits).find(([, { phase }]) => phase === 'proposed')
     if (waiting === undefined) return 'there is nothing to approve'
-    return `the parts of ${waiting[0]} wait: approve-plan ${waiting[0]} ${waiting[1].digest}`
+    return `the plan is not waiting for approval, but the parts of ${waiting[0]} are: approve-plan ${waiting[0]} ${waiting[1].digest}`
   }
   if (isApprovalFor(one, command.digest, command.at)) return null
   return command.digest === null
-    ? 'the plan was changed after you looked at it: look again'
-    : `the words that wait are ${one.digest}, not ${command.digest}`
+    ? 'the plan was changed after you read it: read it again'
+    : `the plan that is waiting has the digest ${one.digest}, not ${command.digest}: read it again`
 }
 
 /** Why stories cannot be dropped: they have no commit, or others that stay depend on them. */
 function undroppableReason({ prd }: State, ids: readonly string[]): string | null {
   const open = prd.userStories.filter(({ id, passes }) => ids.includes(id) && !passes).map(({ id }) => id)
   if (open.length > 0)
-    return `${open.join(', ')} has not passed, so there is nothing to revert: skip leaves a story out`
+    return `${open.join(', ')} has not passed, so there is nothing to revert. To leave a story out, use skip`
   const needing = prd.userStories.filter(
     ({ id, passes, dependsOn }) => passes && !ids.includes(id) && dependsOn.some((one) => ids.includes(one)),
   )
   if (needing.length === 0) return null
   const named = needing.map(({ id }) => id)
-  return `${named.join(', ')} depends on it: drop ${[...ids, ...named].join(' ')} drops both`
+  return `${named.join(', ')} depends on it. To drop both, use drop ${[...ids, ...named].join(' ')}`
 }
 
 /** Work on the plan's stories begins: later edits of people need no approval. */

@@ -28,7 +28,7 @@ export function readProposal(words: string, task: Pick<PlanTask, 'split' | 'stor
   if (stories.length === 0)
     return noProposal(readQuestionList(questions)[0] ?? 'the list of stories is empty')
   if (stories.length > MAX_STORIES)
-    return noProposal(`${stories.length} stories: ${MAX_STORIES} are the most that a plan may have`)
+    return noProposal(`${stories.length} stories, but a plan may have at most ${MAX_STORIES}`)
   const fresh = stories.map((story) =>
     without(story, task.split === null ? STATUS_FIELDS : [...STATUS_FIELDS, ...ORDER_FIELDS]),
   )
@@ -83,7 +83,7 @@ function without(story: unknown, names: readonly string[]): unknown {
 
 /** What is wrong with a split, or null: every criterion has to be in exactly one part. */
 export function splitFault({ id, acceptanceCriteria }: Story, parts: readonly Story[]): string | null {
-  if (parts.length < 2) return `${id} was not split: one story is as large as before`
+  if (parts.length < 2) return `the session did not split ${id}, but proposed only one story`
   const partCriteria = parts.flatMap((part) => part.acceptanceCriteria.map(normalizeCriterion))
   for (const criterion of acceptanceCriteria) {
     const times = partCriteria.filter((one) => one === normalizeCriterion(criterion)).length

@@ -100,7 +100,7 @@ function cycles(stories: readonly Edges[], indexOf: ReadonlyMap<string, number>)
 
 function circleMistake(path: string, circle: readonly string[]): Mistake {
   const first = circle[0] ?? ''
-  const expected = 'no cycle: a story cannot wait for itself'
+  const expected = 'no cycle, because a story cannot wait for itself'
   if (circle.length === 1)
     return { path, found: `${describeValue(first)} itself`, expected, fix: 'remove it' }
   const named =

@@ -94,7 +94,7 @@ export function claimedPassWarning(path: string, ours: Prd, before: Prd, edited:
   const ids = [...passedIn(edited)].filter((id) => !known.has(id) && !passed.has(id))
   if (ids.length === 0) return null
   const [story, it] = ids.length === 1 ? ['this story', 'it'] : ['these stories', 'them']
-  return `${path} says \`passes: true\` for ${ids.join(', ')}: ignored, as only gates pass a story. To leave ${story} out, use the command skip; else Ralph works on ${it}.`
+  return `${path} has \`passes: true\` for ${ids.join(', ')}, which Ralph ignores, because only gates pass a story. It works on ${it}. To leave ${story} out, use the command skip.`
 }
 
 /** The ids of the stories of which people changed the acceptance criteria. */
@@ -118,7 +118,7 @@ function editableFields(story: Story) {
   return [...words, story.examples]
 }
 
-const reopenedNote = 'Its acceptance criteria were changed after it passed: it is worked on again.'
+const reopenedNote = 'Its acceptance criteria changed after it passed, so Ralph works on it again.'
 
 /** The notes without the sentence that a merge has added. */
 export function withoutReopenedNote(notes: string): string {

@@ -232,28 +232,28 @@ function importNotes(root: Raw, stories: readonly Raw[], version: number): strin
     notes.push(`${formatCount(stories.length, WORDS[listName] ?? 'story')} read as user stories.`)
   addNote(
     failed > 0,
-    `${formatCount(failed, 'failed task')} came in as blocked: "retry" gives a story new attempts.`,
+    `${formatCount(failed, 'failed task')} imported as blocked. To give a story new attempts, use retry.`,
   )
   const leftOut = isOlder ? inState('left out') : 0
   addNote(
     leftOut > 0,
-    `${formatCount(leftOut, 'cancelled story')} came in as skipped: "retry" takes one up again.`,
+    `${formatCount(leftOut, 'cancelled story')} imported as skipped. To work on one, use retry.`,
   )
   const ids = idsOf(stories)
   const isUnread = stories.some(
     (story) => isGiven(story.dependencies) && !(isOlder && areDependencies(story, ids)),
   )
-  addNote(isUnread, 'dependencies is kept but not read here: write dependsOn, a list of ids.')
-  addNote(isOlder && anyHas('labels'), 'labels are read as tags.')
-  addNote(isOlder && isObject(root.stats), 'stats is kept but not counted: the run starts at iteration 0.')
-  addNote(isOlder, `The file was brought to schema version ${LATEST_VERSION}.`)
+  addNote(isUnread, 'Ralph does not read the field dependencies: write dependsOn, a list of ids.')
+  addNote(isOlder && anyHas('labels'), 'Ralph reads labels as tags.')
+  addNote(isOlder && isObject(root.stats), 'Ralph does not read stats: the run starts at iteration 0.')
+  addNote(isOlder, `Ralph converted the file to schema version ${LATEST_VERSION}.`)
   addNote(
     names.length > 0,
-    `config.qualityGates (${names.slice(0, 10).map(describeValue).join(', ')}) is a proposal only: gates inside prd.json are never run; put them into the workflow.`,
+    `Ralph does not run gates from prd.json, such as config.qualityGates (${names.slice(0, 10).map(describeValue).join(', ')}): put them into the workflow.`,
   )
   addNote(
     isGiven(config.maxIterations) || isGiven(config.stuckThreshold),
-    'config.maxIterations and config.stuckThreshold hold nothing here: `ralph init` proposes them as max-iterations and max-attempts for the workflow.',
+    'Ralph does not read config.maxIterations and config.stuckThreshold. `ralph init` proposes them as max-iterations and max-attempts for the workflow.',
   )
   return notes
 }

@@ -27,7 +27,7 @@ export function orderByGroup(stories: readonly unknown[], notes: string[]): unkn
   )
   const isDecided = grouped.some(({ dependsOn }) => Array.isArray(dependsOn) && dependsOn.length > 0)
   if (isDecided || count > MAX_DEPENDENCIES || grouped.some((story) => !isNumber(story.parallel_group))) {
-    notes.push('parallel_group is kept but orders nothing here: say with dependsOn which story needs which.')
+    notes.push('Ralph does not read parallel_group here: say with dependsOn which story needs which.')
     return [...stories]
   }
   const waiting = numbers.slice(1).flatMap((group) => groups.get(group) ?? []).length

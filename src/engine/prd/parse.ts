@@ -105,10 +105,7 @@ export function readDraft(draft: Draft, earlier: readonly Mistake[], gone: Reado
   if (!draft.imported) return { ok: true, prd, notes }
   const stories = prd.userStories.map(markImported)
   const passed = stories.filter((story, index) => story !== prd.userStories[index]).length
-  if (passed > 0)
-    notes.push(
-      `${formatCount(passed, 'story')} had passed before. Ralph takes this over, but no gate has checked it.`,
-    )
+  if (passed > 0) notes.push(`${formatCount(passed, 'story')} imported as passed. No gate has checked this.`)
   return { ok: true, prd: { ...prd, userStories: stories }, notes }
 }
 
@@ -230,7 +227,7 @@ function misspelledIn(raw: Raw, shape: object): string[] {
   return unknown.flatMap((key) => {
     const nearField = nearest(key, Object.keys(shape), LETTERS_PER_SLIP)
     if (nearField === null || isGiven(raw[nearField])) return []
-    return [`${describeValue(key)} is kept but not read: did you mean ${describeValue(nearField)}?`]
+    return [`Ralph does not read ${describeValue(key)}: did you mean ${describeValue(nearField)}?`]
   })
 }
 

@@ -94,13 +94,13 @@ export function countOutOfScope({ userStories }: Prd, scope: Scope | null): numb
 export function describeOutOfScope(prd: Prd, scope: Scope | null): string {
   const others = countOutOfScope(prd, scope)
   if (others === 0) return ''
-  return others === 1 ? '1 other was not asked for' : `${others} others were not asked for`
+  return others === 1 ? '1 other is not in this run' : `${others} others are not in this run`
 }
 
 /** `of epic 2`, `asked for (US-001 and US-002)`: follows the word for stories. Plain text, not escaped. */
 export function describeScope({ stories, epic }: Scope): string {
   const named = formatIds(stories)
-  if (epic === null) return `asked for (${named})`
+  if (epic === null) return `in this run (${named})`
   return `of epic ${oneLine(epic, 64)}${named === '' ? '' : ` and ${named}`}`
 }
 

@@ -51,13 +51,13 @@ export async function checkTemplates(
     if (template === null) {
       const fix = `if it is a prompt of another tool, move it to ${FOLDER}/${mode}.md`
       for (const path of OTHER_TOOLS_PATHS[mode])
-        if ((await read(path)) !== null) warnings.push(`${path} is not used: ${fix}`)
+        if ((await read(path)) !== null) warnings.push(`Ralph does not use ${path}: ${fix}`)
       continue
     }
     const { path, text } = template
     mistakes.push(...checkTemplate(path, text, mode))
     if (path !== `${FOLDER}/${mode}.md`)
-      notes.push(`${path} is used as it is: rename it to ${mode}.md when it is Ralph's own`)
+      notes.push(`Ralph uses ${path}. When you have adapted it to Ralph, rename it to ${mode}.md`)
   }
   for (const { name, prompt } of steps) {
     if (prompt?.kind === 'text') mistakes.push(...checkTemplate(`prompt of step ${name}`, prompt.text, 'run'))
@@ -70,5 +70,10 @@ export async function checkTemplates(
 
 export function missingPrompt(path: string): Mistake {
   const fix = 'commit it, or fix prompt_file of the step'
-  return { path: 'steps', found: `no ${path}`, expected: 'the prompt that a step names, on the branch', fix }
+  return {
+    path: 'steps',
+    found: `a step names the prompt ${path}, which is not on the branch.`,
+    expected: '',
+    fix,
+  }
 }

@@ -78,7 +78,8 @@ const MAX_LENGTH = 64 * 1024
 export function checkTemplate(path: string, template: string, mode: Mode): Mistake[] {
   if (template.length > MAX_LENGTH) {
     const found = `${template.length} characters`
-    const fix = 'shorten it: it goes into every prompt; name files that the agent can read'
+    const fix =
+      'shorten the template, because it is in every prompt. Instead, name files that the agent can read'
     return [{ path, found, expected: `at most ${MAX_LENGTH}`, fix }]
   }
   const mistakes: Mistake[] = []
@@ -107,7 +108,7 @@ export function checkTemplate(path: string, template: string, mode: Mode): Mista
 }
 
 function unknownTag(raw: string, mode: Mode): Pick<Mistake, 'expected' | 'fix'> {
-  const text = `\\${raw.length > 60 ? '{{...}}' : raw} where the text itself is meant`
+  const text = `\\${raw.length > 60 ? '{{...}}' : raw} if you mean the text itself`
   if (BLOCK.test(raw) && !raw.startsWith('{{#if '))
     return { expected: 'a variable, or {{#if ...}}', fix: `write it without a block, or ${text}` }
   const near = nearest(nameIn(raw), spellingsOf(mode, 'braces'))

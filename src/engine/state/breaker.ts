@@ -82,19 +82,21 @@ function saysDone({ hints }: Session): boolean {
 
 /** How often in a row the agent said that it was done although gates or guard refused; empty below two. */
 export function describeFalseDone({ doneInRow = 0 }: Breaker): string {
-  return doneInRow < 2 ? '' : `the agent has said ${doneInRow} times in a row that it is done, and it is not`
+  return doneInRow < 2
+    ? ''
+    : `the agent has said ${doneInRow} times in a row that the story is done, but a check failed each time`
 }
 
 function openReason(before: Breaker, now: Breaker, limits: Thresholds): string | null {
   if (before.position === 'half-open') return 'the trial after the cool-down failed as well'
   if (now.sameTree >= limits.noProgress) return `${now.sameTree} attempts in a row changed nothing`
-  if (now.sameError >= limits.sameError) return `the same failure ${now.sameError} times in a row`
+  if (now.sameError >= limits.sameError) return `${now.sameError} attempts in a row failed in the same way`
   if ((now.testsOnly ?? 0) >= limits.noProgress)
     return `${now.testsOnly} attempts in a row changed only tests`
   const shrunk =
     before.output > 0 && now.output > 0 && now.output < before.output * (1 - limits.outputDecline / 100)
   return shrunk && now.sameTree > 0
-    ? `it changed nothing, and said ${limits.outputDecline} % less than before`
+    ? `an attempt changed nothing, and its output was ${limits.outputDecline} % shorter than before`
     : null
 }
 

@@ -59,7 +59,7 @@ export function unallowableReason(state: State, names: readonly string[] | 'all'
   if (names === 'all') return null
   const known = waiting.map(({ finding }) => dependencyName(finding))
   const isNamed = known.some((name) => names.includes(name.toLowerCase()))
-  return isNamed ? null : `these new packages wait: ${shortList(known)}`
+  return isNamed ? null : `no such package is waiting. These are: ${shortList(known)}`
 }
 
 /** What holds the run with `new-dependencies: refuse`, in words; empty if nothing does. */
@@ -67,7 +67,7 @@ export function dependencyHold(state: State, { newDependencies }: Pick<Limits, '
   const waiting = newDependencies === 'refuse' ? waitingDependencies(state) : []
   if (waiting.length === 0) return ''
   const names = waiting.map(({ finding, storyId }) => `${dependencyName(finding)} (${storyId})`)
-  return `new packages wait until a person allows them: ${shortList(names)}`
+  return `new packages are waiting until a person allows them: ${shortList(names)}`
 }
 
 /** The packages that a judge is asked about with `new-dependencies: ask`, a line each. */

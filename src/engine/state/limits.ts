@@ -77,7 +77,7 @@ export function budgetLeft(state: State, limits: Limits): { costUsd: number | nu
 }
 
 /** Why a job ends that lands the work of other jobs. */
-export const LANDED = 'what was handed over is landed'
+export const LANDED = 'the results of the other jobs have landed'
 
 /**
  * Why the batch of this job is over: its iterations are used up, or no further attempt fits before the deadline. Null if it is not
@@ -92,10 +92,11 @@ export function batchEndReason(state: State, limits: Limits, now: number, done: 
   if (size > 0 && job.counts.begun >= 2 * size + 1) return 'the batch is done'
   const end = endOfWork(job)
   const enough = limits.iterationTimeoutMs + gatesReserveMs(job, limits)
-  if (job.counts.begun > 0 && now + enough > end) return 'no further attempt fits before the job deadline'
+  if (job.counts.begun > 0 && now + enough > end)
+    return 'there is not enough time for another attempt before the job deadline'
   // The first attempt may have less time than the others, but not less than this.
   const least = Math.min(MIN_MS, limits.iterationTimeoutMs, Math.ceil((end - job.startedAt) / 4))
-  if (now + least > end) return 'there is no time for another attempt before the job deadline'
+  if (now + least > end) return 'there is not enough time for an attempt before the job deadline'
   return null
 }
 

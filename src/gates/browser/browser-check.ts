@@ -127,7 +127,7 @@ async function visitOrExplain(chrome: Chrome, options: Parameters<typeof visit>[
     ])
     const message = reason ?? `the browser does not answer (${messageOf(error)})`
     const [first, ...furtherLines] = message.split('\n')
-    throw new ChromeGone([`${first} while ${options.url} was looked at`, ...furtherLines].join('\n'))
+    throw new ChromeGone([`${first} while it showed ${options.url}`, ...furtherLines].join('\n'))
   }
 }
 

@@ -137,7 +137,7 @@ async function startChrome(options: ChromeOptions, more: readonly string[]): Pro
 
 async function cancelled(signal: AbortSignal): Promise<string> {
   if (!signal.aborted) await once(signal, 'abort')
-  return 'the browser was cancelled'
+  return 'the browser was stopped'
 }
 
 /** The reason on one line, and below it the last lines of the browser's output. */

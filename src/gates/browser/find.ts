@@ -19,7 +19,7 @@ export function findChrome(configured: string | null, env: Environment): string 
   if (configured !== null) {
     const found = findProgram(configured, path)
     if (found !== null) return found
-    const fix = 'check the path, or leave it out: Ralph finds an installed browser'
+    const fix = 'check the path, or leave the setting out, so that Ralph looks for an installed browser'
     throw new UserError({
       path: 'browser.executablePath',
       found: `there is no program ${configured}.`,
@@ -36,6 +36,6 @@ export function findChrome(configured: string | null, env: Environment): string 
     path: 'browser',
     found: 'this machine has no Chrome or Chromium.',
     expected: '',
-    fix: 'in a workflow, add `- uses: browser-actions/setup-chrome@v2` before Ralph (hosted Ubuntu images have one); on Debian, `apt-get install chromium`; or name it as browser.executablePath',
+    fix: 'in a workflow, add `- uses: browser-actions/setup-chrome@v2` before Ralph (hosted Ubuntu images have Chrome). On Debian, run `apt-get install chromium`. If it is installed elsewhere, set browser.executablePath',
   })
 }

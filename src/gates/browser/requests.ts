@@ -67,7 +67,7 @@ export class Requests {
     session.on('Network.webSocketFrameError', ({ requestId, errorMessage }) => {
       const url = this.#requestsById.get(requestId) ?? ''
       if (this.#isAllowed(url)) this.#faults.add('failed request', `${shortenUrl(url)}: ${errorMessage}`)
-      else this.#remarks.add('not asked, off the origin', shortenUrl(url))
+      else this.#remarks.add('blocked a request to another origin', shortenUrl(url))
     })
   }
 
@@ -82,8 +82,8 @@ export class Requests {
     }
     const url = shortenUrl(request.url)
     const isMain = resourceType === 'Document' && frameId === this.mainFrame
-    if (isMain) this.#faults.add('not followed', `the page leads to ${url}, off the origin`)
-    else this.#remarks.add('not asked, off the origin', url)
+    if (isMain) this.#faults.add('not followed', `the page redirects to ${url}, on another origin`)
+    else this.#remarks.add('blocked a request to another origin', url)
     await session.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' })
   }
 

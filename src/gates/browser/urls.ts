@@ -32,17 +32,18 @@ export function selectPages(
     for (const text of [description, ...acceptanceCriteria]) {
       for (const address of findAddresses(text)) {
         const origin = originOf(address)
-        if (PATTERN.test(address)) remarks.push(`${id} names ${address}, a pattern: not visited`)
+        if (PATTERN.test(address))
+          remarks.push(`${id} names ${address}, which is a pattern, so it was not visited`)
         else if (origin !== null && site.origins.includes(origin))
           add(new URL(address).href, findExpectedStatuses(text.replaceAll(address, ' ')))
-        else remarks.push(`${id} names ${address}, which no service answers: not visited`)
+        else remarks.push(`${id} names ${address}, but no service answers there, so it was not visited`)
       }
     }
   }
   if (pages.size === 0) add(new URL(site.base).href, [])
   const all = [...pages.values()]
   if (all.length > MOST)
-    remarks.push(`${all.length - MOST} more pages are not visited: ${MOST} are looked at`)
+    remarks.push(`${all.length - MOST} more pages were not visited: Ralph visits at most ${MOST}`)
   return { pages: all.slice(0, MOST), remarks: [...new Set(remarks)] }
 }
 

@@ -49,7 +49,8 @@ export async function visit(chrome: Chrome, how: VisitOptions): Promise<VisitRes
     const picture = (await page.open()) ? await page.look() : null
     const { noise, lost } = transport.console
     if (noise > MAX_CONSOLE_ERRORS) page.remarks.add('console', `it printed ${noise} messages`)
-    if (lost > 0) page.faults.add('console error', `${lost} more that were too many, or too long, to be read`)
+    if (lost > 0)
+      page.faults.add('console error', `${lost} more errors, which were too many or too long to read`)
     const { faults, remarks, isThere } = page
     return { faults, remarks, picture, isThere }
   } finally {
@@ -106,10 +107,7 @@ class Page {
     const left = Math.max(0, timeoutMs - (performance.now() - began))
     if (await resolvesWithin(left, Promise.race([this.#load, this.#browserEnd]))) {
       if (!(await resolvesWithin(SETTLE_MS, Promise.race([this.#idle, this.#browserEnd]))))
-        this.remarks.add(
-          'not settled',
-          `it still asked for something ${SETTLE_MS / 1000} s after it had loaded`,
-        )
+        this.remarks.add('not settled', `it still sent requests ${SETTLE_MS / 1000} s after it had loaded`)
     } else this.faults.add('not loaded', `it was still loading after ${timeoutMs / 1000} s`)
     return !this.#isCrashed
   }
@@ -119,7 +117,7 @@ class Page {
     // The first call fails if the page navigates at that moment.
     const alerts = (await this.#evaluate(ALERTS, LOOK_MS)) ?? (await this.#evaluate(ALERTS, LOOK_MS))
     if (alerts === null) {
-      if (!this.#isCrashed) this.faults.add('not answering', 'a script of it may run without end')
+      if (!this.#isCrashed) this.faults.add('not answering', 'one of its scripts may run without end')
       return null
     }
     for (const [what, text] of alerts) this.faults.add(what, text)
@@ -129,11 +127,11 @@ class Page {
       // Minor and moderate violations are remarks: they do not make the gate red.
       for (const [what, text] of violations ?? [])
         (/\((?:serious|critical),/.test(what) ? this.faults : this.remarks).add(what, text)
-      if (violations === null) this.remarks.add('accessibility', 'it could not be looked at')
+      if (violations === null) this.remarks.add('accessibility', 'Ralph could not check it')
     }
     const { viewport, pictureBytes } = this.#how
     const picture = await takePicture(this.#session, viewport, pictureBytes, LOOK_MS)
-    if (picture === null) this.remarks.add('screenshot', 'none could be taken')
+    if (picture === null) this.remarks.add('screenshot', 'Ralph could not take one')
     return picture
   }
 
@@ -172,7 +170,7 @@ class Page {
     session.on('Page.windowOpen', ({ url }) => this.remarks.add('did not follow a new window', url))
     session.on('Inspector.targetCrashed', () => {
       this.#isCrashed = true
-      this.faults.add('crashed', 'the page ended its process')
+      this.faults.add('crashed', "the page's process crashed")
       this.#resolveLoad()
       this.#resolveIdle()
     })

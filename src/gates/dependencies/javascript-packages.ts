@@ -25,7 +25,7 @@ export const JAVASCRIPT: readonly PackageFormat[] = [
     ecosystem: 'npm',
     maxBytes: MAX_LINES_BYTES,
     read: () => {
-      throw new Error('it is binary (`bun install --save-text-lockfile` writes a text file)')
+      throw new Error('the file is binary (`bun install --save-text-lockfile` writes a text file)')
     },
   },
   { file: /^deno\.lock$/, ecosystem: 'npm', maxBytes: MAX_JSON_BYTES, read: readDenoLock },
@@ -155,7 +155,7 @@ function readPnpmLock(text: string): PackageList {
   return found.packages
 }
 
-const OTHER_FORM = 'pnpm did not write it in this form'
+const OTHER_FORM = 'the file does not have the form that pnpm writes'
 
 /** Version 5 writes `/name/1.0.0_peer`, later ones `name@1.0.0(peer)`. */
 function pnpmPackage(key: string, isOld: boolean): { name: string; version: string } {

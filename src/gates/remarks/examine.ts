@@ -69,8 +69,8 @@ export function createExamine(options: ExamineOptions) {
 }
 
 function refuseTooMany(changes: readonly Change[]): Examination {
-  const summary = `the guard refused ${changes.length} changed files: more than ${MAX_CHANGES} are not looked at`
-  const detail = 'Change fewer files, and let git ignore what tools make.'
+  const summary = `the guard refused ${changes.length} changed files, because it checks at most ${MAX_CHANGES}`
+  const detail = 'Change fewer files, and let git ignore the files that tools create.'
   return {
     failure: { kind: 'guard', summary, detail },
     dropped: changes.map(({ path }) => path),
@@ -105,7 +105,7 @@ async function tryLook<F extends { path: string }, T>(
 }
 
 function refuseUnreadable(path: string, why: string): Refusal {
-  return { path, shown: path, reason: `it could not be looked at${why}` }
+  return { path, shown: path, reason: `Ralph could not read it${why}` }
 }
 
 async function guard(
@@ -159,7 +159,7 @@ function sensitiveFileRemarks(changes: readonly Change[]): string[] {
   return formatSensitiveFiles(found)
 }
 
-const AGENT_DOCUMENT = 'agents read it before they work, reviewing ones among them'
+const AGENT_DOCUMENT = 'agents, including reviewers, load this file automatically'
 
 /** At most MAX_REMARKS lines, as many as a reviewer reads. */
 function firstOf(lines: readonly string[]): readonly string[] {

@@ -28,7 +28,7 @@ export function manyNewFiles(changes: readonly Change[]): string[] {
   }
   return foldersWithMany(top).map(
     ({ path, count }) =>
-      `${path}/: ${count} new files. If a tool makes them, add the line /${path}/ to .gitignore before this work is merged`,
+      `${path}/: ${count} new files. If a tool created them, add the line /${path}/ to .gitignore before you merge`,
   )
 }
 

@@ -54,7 +54,7 @@ export async function makeAccount(root: Root, name: string): Promise<Account> {
   } catch (error) {
     const fix = 'install the package passwd (or shadow), or use isolation: separate-job'
     throw isolationError({
-      found: `useradd could not make the user ${name}: ${messageOf(error)}`,
+      found: `useradd could not create the user ${name}: ${messageOf(error)}.`,
       expected: '',
       fix,
     })

@@ -49,7 +49,7 @@ export async function probe(options: ProbeOptions, account: Account, runAsUser: 
     printed = await runAsUser(probeScript(options, account))
   } catch (error) {
     const fix = 'install util-linux (setpriv) and bash, or use isolation: separate-job'
-    return [{ found: `no program can run as ${account.name}: ${messageOf(error)}`, expected: '', fix }]
+    return [{ found: `Ralph cannot run programs as ${account.name}: ${messageOf(error)}`, expected: '', fix }]
   }
   const foldersInTree = pathInTree(options).map((folder) => `path ${folder}`)
   const lines = new Set([...foldersInTree, ...printed.split('\n').filter(Boolean)])
@@ -87,64 +87,61 @@ function probeScript(options: ProbeOptions, { uid }: Account): string {
 
 /** `detail`: what the probe prints after the word, such as a path. */
 type FaultContext = { detail: string; name: string; workTree: string; temp: string | undefined }
-type FaultText = (context: FaultContext) => [found: string, expected: string, fix: string]
+type FaultText = (context: FaultContext) => [found: string, fix: string]
 
-/** By the word that the probe prints: what was found, what was expected, and how to fix it. */
+/** By the word that the probe prints: what is wrong, and how to fix it. */
 const FAULT_TEXTS: Readonly<Record<string, FaultText>> = {
-  sudo: ({ name }) => [`sudo works for ${name}`, 'none', 'take the user, or ALL users, out of sudoers'],
+  sudo: ({ name }) => [
+    `the agent's user ${name} can use sudo.`,
+    'remove this user, or the rule for ALL users, from sudoers',
+  ],
   socket: ({ detail }) => [
-    `${detail} may be written by everybody`,
-    'a socket for its own group',
-    `chmod o-w ${detail}: it is as good as root`,
+    `every user can write to ${detail}, which gives root rights.`,
+    `run \`chmod o-w ${detail}\` in a step before this one`,
   ],
   folder: ({ detail }) => [
-    `${detail} may be written by everybody`,
-    'programs that only their owner can change',
-    `chmod o-w ${detail}, in a step before this one`,
+    `every user can write to ${detail}, which has programs that the job runs.`,
+    `run \`chmod o-w ${detail}\` in a step before this one`,
   ],
   later: ({ detail, name }) => [
-    `${name} can change ${detail}, which is run after the agent with tokens`,
-    'actions and programs that only their owner can change',
-    `chmod -R o-w ${detail} in a step before this one; an action in the checkout (uses: ./) has to be used by its name`,
+    `the agent's user ${name} can change ${detail}, which later steps run with tokens.`,
+    `run \`chmod -R o-w ${detail}\` in a step before this one. If it is an action in the checkout (uses: ./), name its repository instead`,
   ],
   path: ({ detail }) => [
-    `${detail} on the PATH`,
-    'programs that the agent cannot change',
-    'it is in the checkout, which the agent writes: take it off the PATH (a gate can name such a program by its path)',
+    `${detail} is on the PATH, but is in the checkout, which the agent can change.`,
+    'take it off the PATH. A gate can name such a program by its path',
   ],
   key: ({ detail, name }) => [
-    `${name} can read ${detail}`,
-    'keys that only their owner can read',
-    `chmod o-r ${detail}, or remove it before this step`,
+    `the agent's user ${name} can read ${detail}.`,
+    `run \`chmod o-r ${detail}\`, or remove the file, in a step before this one`,
   ],
   tree: ({ name, workTree }) => [
-    `${name} cannot write ${workTree}`,
-    'a checkout on a file system with owners and modes',
-    'check out onto a local file system',
+    `the agent's user ${name} cannot write to ${workTree}.`,
+    'check out onto a local file system with owners and modes',
   ],
   git: ({ name }) => [
-    `${name} can change .git`,
-    'a .git that only the runner’s user can change',
-    'check out again: its files are too open',
+    `the agent's user ${name} can change .git.`,
+    'check out again, so that only the user of the runner can change .git',
   ],
   temp: ({ name, temp }) => [
-    `${name} can read ${temp}`,
-    'a folder that only the runner’s user can read',
-    "make it the runner user's own (chown)",
+    `the agent's user ${name} can read ${temp}.`,
+    'let only the user of the runner read this folder (chown and chmod 700)',
   ],
-  memory: ({ name }) => [`${name} can read our /proc`, 'a /proc of the usual kind', USE_OTHER_RUNNER],
+  memory: ({ name }) => [
+    `the agent's user ${name} can read the environment of Ralph's process in /proc.`,
+    USE_OTHER_RUNNER,
+  ],
 }
 const USE_OTHER_RUNNER = 'use a GitHub-hosted runner, or isolation: separate-job'
 
 function describeFault(line: string, { workTree, env }: ProbeOptions, name: string): Fault {
   const [word = ''] = line.split(' ')
   const context = { detail: line.slice(word.length + 1), name, workTree, temp: env.RUNNER_TEMP }
-  const [found, expected, fix] = FAULT_TEXTS[word]?.(context) ?? [
-    `${name} has ${line} that it should not have`,
-    'a user without rights',
+  const [found, fix] = FAULT_TEXTS[word]?.(context) ?? [
+    `the agent's user ${name} has rights that it should not have: ${line}.`,
     USE_OTHER_RUNNER,
   ]
-  return { found, expected, fix }
+  return { found, expected: '', fix }
 }
 
 function pathFolders(env: Env): string[] {

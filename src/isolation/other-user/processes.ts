@@ -59,7 +59,7 @@ export function processesOf(
         // The end of the whole user, later, reaches them as well.
         if (under !== null) return found
         throw new Error(
-          `processes of ${account.name} cannot be ended: the work tree is left as it is, and the job ends`,
+          `Ralph cannot end the processes of ${account.name}, so it leaves the work tree unchanged and ends the job`,
         )
       }
       if (list().length > 0) {

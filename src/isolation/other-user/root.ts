@@ -12,7 +12,7 @@ export type Root = (...command: string[]) => Command
 export const BASH = ['bash', '--noprofile', '--norc', '-c']
 
 /** Ends the `fix` of errors: weaker isolation is only used if the user chooses it. */
-export const STEP_DOWN = 'write isolation: same-user (then the agent can take the tokens of the job)'
+export const STEP_DOWN = "set isolation: same-user (then the agent can read the job's tokens)"
 
 export type Fault = Omit<Mistake, 'path'>
 
@@ -29,9 +29,9 @@ export async function rootCommand(): Promise<Root> {
   })
   if (await isSuccessful(sudo('true'))) return sudo
   throw isolationError({
-    found: 'this user is not root and has no sudo without a password.',
+    found: 'the user of the runner is not root, and cannot use sudo without a password.',
     expected: '',
-    fix: `use a GitHub-hosted runner or a container job, allow the runner sudo, use isolation: separate-job, or ${STEP_DOWN}`,
+    fix: `use a GitHub-hosted runner or a container job, or let the runner use sudo. Otherwise, set isolation: separate-job, or ${STEP_DOWN}`,
   })
 }
 
@@ -95,7 +95,7 @@ export class RootShell {
       detached: true, // else Ctrl-C at a terminal would end it before Ralph has cleaned up
     })
     const end = (why: string) => {
-      this.#ended ??= new Error(`the shell of root's has ended: ${why}`)
+      this.#ended ??= new Error(`the shell that Ralph runs as root has ended: ${why}`)
       for (const { reject } of this.#answers.splice(0)) reject(this.#ended)
     }
     this.#child.once('error', (error) => end(messageOf(error)))

@@ -116,7 +116,10 @@ test('when npm names no registry the agent is installed, and nothing is cached',
   await one.install()
   assert.ok(one.isInstalled())
   assert.deepEqual(started.service.asked, [])
-  assert.match(one.said.join('\n'), /^the cache is not used \(cache: off leaves it out\): .*npm config/m)
+  assert.match(
+    one.said.join('\n'),
+    /^Ralph could not use the cache \(cache: off turns it off\): .*npm config/m,
+  )
 })
 
 test('an agent version with an integrity is installed, and not compared with the cache', async () => {
@@ -195,14 +198,14 @@ test('an unusable cache entry is reported and not used, and the agent is install
       `rm ${PACKAGE}/package.json; ln -s /dev/zero ${PACKAGE}/package.json`,
       /its version is none/,
     ],
-    ['of another system', `printf '\\177ELF' >${PACKAGE}/claude`, /the cache does not hold/],
-    ['no program', `rm node_modules/.bin/claude`, /the cache does not hold.*no program claude/],
+    ['of another system', `printf '\\177ELF' >${PACKAGE}/claude`, /the cache has no usable/],
+    ['no program', `rm node_modules/.bin/claude`, /the cache has no usable .*no program claude/],
     [
       'a closed folder',
       `mkdir node_modules/closed; touch node_modules/closed/a; chmod 500 node_modules/closed; ${spoiledVersion}`,
       /its version is 6/,
     ],
-    ['no program that runs', `chmod -x ${PACKAGE}/claude`, /the cache does not hold.*no program claude/],
+    ['no program that runs', `chmod -x ${PACKAGE}/claude`, /the cache has no usable .*no program claude/],
   ]
   for (const [name, spoil, told] of entries)
     await t.test(name, async () => {

@@ -57,7 +57,7 @@ for (const [what, budget] of [
   test(`a session over its ${what} is ended at once, charged, and reported`, async () => {
     const ended = await session('echo tokens 50; echo tokens 51; exec sleep 600', budget)
     assert.equal(ended.status, 'max-turns')
-    assert.match(ended.message, /used all that was left of the limits/)
+    assert.match(ended.message, /used what was left of the limits/)
   })
 }
 
@@ -90,5 +90,5 @@ test("a session that hides its usage is ended by what the vendor's responses cou
   const budget = { costUsd: null, tokens: 50 }
   const ended = await session('echo tokens 9; exec sleep 600', budget, { measured, onEvent })
   assert.equal(ended.status, 'max-turns')
-  assert.match(ended.message, /used all that was left of the limits/)
+  assert.match(ended.message, /used what was left of the limits/)
 })

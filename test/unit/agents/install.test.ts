@@ -161,7 +161,7 @@ test('an install folder that cannot be written is skipped for the next one', asy
   const caches = ['/dev/null/cache', join(at, 'last')]
   assert.match((await install('1.2.3', { caches })).bin, /last\/claude\/1\.2\.3/)
   const mistake = await refusal(install('1.2.4', { caches: ['/dev/null/cache'] }))
-  assert.match(mistake.fix, /make one writable: .*\/dev\/null/)
+  assert.match(mistake.fix, /make one of these folders writable: .*\/dev\/null/)
 })
 
 test('an agent that cannot be installed is refused, and leaves no files', async () => {
@@ -194,7 +194,7 @@ test("a failed installation reports npm's own message, and leaves no partial ins
   const mistake = await refusal(gone.install('9.9.9'))
   assert.match(
     mistake.found,
-    /^npm install did not get \S+@9\.9\.9 from the registry \(exit code 1\): no such version$/,
+    /^npm install could not get \S+@9\.9\.9 from the registry \(exit code 1\): no such version$/,
   )
   assert.equal(mistake.fix, 'use a version that exists')
   assert.deepEqual(gone.left(), [])

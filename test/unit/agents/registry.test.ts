@@ -105,7 +105,7 @@ const load = (flags) => readSettings({ surface: 'cli', flags: { gates: 'none', .
 const vendor = findAgent('tenth')
 const npm = await installAgent({
   vendor, version: '1.2.3', env: { PATH: '/nowhere' }, caches: ['/dev/null/cache'], report: () => {},
-}).catch((error) => error.mistakes[0].expected)
+}).catch((error) => error.mistakes[0].found)
 console.log(JSON.stringify({
   agent: load({ agent: 'tenth' }).settings.agent,
   cost: load({ agent: 'tenth', maxCostUsd: '5' }).mistakes.map((mistake) => mistake.found),
@@ -139,11 +139,11 @@ test('a tenth agent needs one file and one line: flags, help, guard, redaction, 
       cost: ['a cost limit with tenth, which reports neither cost nor tokens'],
       program: 'tenth',
       help: true,
-      guarded: Array(3).fill("an agent's own settings are changed by people only"),
+      guarded: Array(3).fill("only people may change an agent's settings"),
       redacted: 'key *** end',
       isModelKey: true,
       gate: { env: { SHLVL: '1', TENTH_MODEL: 'm' }, refused: ['TENTH_API_KEY'] },
-      npm: 'npm on the PATH, to install it with',
+      npm: 'npm, which installs version 1.2.3, is not on the PATH.',
     })
   } finally {
     rmSync(copy, { recursive: true })

@@ -255,7 +255,7 @@ test('sessions end by time-outs and cancellation with their own status', async (
 test('a missing program is an error with how to install it, and no usage', async () => {
   const result = await runAgent(request({ vendor: vendor('codex') }))
   assert.equal(result.status, 'not-started')
-  assert.equal(result.message, 'codex is not on your PATH; npm install -g @openai/codex')
+  assert.equal(result.message, 'codex is not on your PATH. Install it: npm install -g @openai/codex')
   assert.equal(result.usage.calls, 0)
   assert.equal(result.usage.agentSeconds, 0)
   // A folder that only another user may look into: what is missing is refused, not absent.
@@ -286,7 +286,7 @@ test('availability of an agent: its version, missing, or broken', async () => {
     ok: false,
     isSlow: false,
     reason: 'codex is not on your PATH',
-    fix: `set agent-version, and Ralph installs it; or ${vendor('codex').install}`,
+    fix: `set agent-version, so that Ralph installs it, or install it yourself: ${vendor('codex').install}`,
   })
   const broken = await checkAgent(vendor('amp'), env)
   assert.ok(!broken.ok && /exit code 1: Error: native binary not installed/.test(broken.reason))
@@ -314,6 +314,6 @@ test('an agent that is slow to print its version is not reported as missing', as
   program('copilot', 'exec sleep 60')
   const slow = await checkAgent(vendor('copilot'), env, { timeoutMs: 100 })
   assert.ok(!slow.ok && slow.isSlow)
-  assert.match(slow.reason, /^copilot is there, but did not print its version within 0\.1 seconds$/)
+  assert.match(slow.reason, /^copilot is installed, but did not print its version within 0\.1 seconds$/)
   assert.doesNotMatch(slow.fix, /install/)
 })

@@ -88,6 +88,6 @@ test('a cache folder that cannot be written to is a warning, and the session beg
     begun += 1
   })
   assert.equal(begun, 1)
-  assert.match(at.warnings.join(), /could not move logs and ignored files of candidates .*cache/)
+  assert.match(at.warnings.join(), /Ralph could not move the logs and ignored files of candidates .*cache/)
   assert.deepEqual(at.leaves(), FIRST)
 })

@@ -9,7 +9,7 @@ test('a branch that differs from the default or the base branch only in case is 
   for (const branch of ['main', 'develop'])
     assert.throws(
       () => refuseShared(branch, 'prd.json', base),
-      new RegExp(`the run cannot work on ${branch}, which others share\\.`),
+      new RegExp(`Ralph cannot work on ${branch}, because other people share this branch\\.`),
     )
   assert.throws(
     () => refuseShared('MAIN', 'prd.json', base),

@@ -59,10 +59,10 @@ test('paths that are missing, behind a link or outside of the tree are reported 
         'docs/epics.md',
       ]),
     )
-    assert.match(said, /found "docs\/epic\.md".*\n {2}fix: did you mean docs\/epics\.md\?/)
+    assert.match(said, /no document "docs\/epic\.md" in .*\n {2}fix: did you mean docs\/epics\.md\?/)
     for (const path of ['docs/link.md', 'docs/up', '../outside.md', '/etc'])
-      assert.match(said, new RegExp(`found "${path}", expected documents in this repository`))
-    assert.doesNotMatch(said, /found "docs\/epics\.md"/)
+      assert.match(said, new RegExp(`there is no document "${path}" in this repository\\.`))
+    assert.doesNotMatch(said, /no document "docs\/epics\.md"/)
   }
 })
 
@@ -83,11 +83,11 @@ test('files of unread kinds in a named folder are a note per kind; a folder of o
       ['docs/epics.md', 'docs/plan.pdf'],
     )
     assert.deepEqual(notes, [
-      '"docs": not read: .docx (2), .pdf (1), .png (1), files without a kind (1); Ralph reads Markdown, text, JSON, YAML and TOML',
+      '"docs" has files that Ralph does not read: .docx (2), .pdf (1), .png (1), files without an extension (1). It reads Markdown, text, JSON, YAML and TOML',
     ])
     assert.match(
       await refusal(readDocumentFiles(where, ['office'])),
-      /"office" has only \.docx \(1\), but Ralph reads Markdown[\s\S]*save them as one of these/,
+      /"office" has only \.docx \(1\), but Ralph reads Markdown[\s\S]*save them in one of these formats/,
     )
   }
 })
@@ -100,7 +100,7 @@ test('5 MB of documents are refused before they are read', async () => {
   for (const where of [{ workTree: clone.top }, { objects: clone.objects, commit: clone.base }])
     assert.match(
       await refusal(readDocumentFiles(where, null)),
-      /^docs\/prd\.md: the documents up to this one are larger than 5 MB in total\./,
+      /^docs\/prd\.md: the documents up to this file have more than 5 MB in total\./,
     )
 })
 
@@ -108,7 +108,7 @@ test('prd.json is parsed as JSON or as Markdown', async () => {
   const read = await parseStories('- [x] Sign in\n', 'prd.json')
   assert.ok(read.ok)
   assert.equal(read.prd.userStories[0]?.lastResult?.imported, true)
-  for (const note of read.notes) assert.match(note, /prd\.json|passed before|had no id/)
+  for (const note of read.notes) assert.match(note, /prd\.json|imported as passed|without an id/)
   const json = await parseStories('{"tasks": [{"title": "a"}]}', '.ralph/prd.json')
   assert.ok(json.ok)
   for (const note of json.notes) assert.match(note, /^\.ralph\/prd\.json: /)

@@ -195,10 +195,10 @@ test('oidc is refused where the agent could ask for an identity itself, without 
     }
     return null
   }
-  assert.match(refused('claude', 'same-user') ?? '', /oidc needs isolation: other-user.* this is same-user\./)
+  assert.match(refused('claude', 'same-user') ?? '', /oidc needs isolation: other-user.* Here, isolation is same-user\./)
   assert.match(
     refused('claude', 'separate-job') ?? '',
-    /oidc needs isolation: other-user.* this is separate-job\./,
+    /oidc needs isolation: other-user.* Here, isolation is separate-job\./,
   )
   assert.match(refused('claude', 'other-user', () => false) ?? '', /needs ANTHROPIC_FEDERATION_RULE_ID/)
   assert.match(refused('gemini', 'other-user') ?? '', /oidc does not work with gemini; it works with /)

@@ -55,5 +55,5 @@ test('a notification that cannot be sent is a warning, and the original error is
     warn: (text: string) => void told.push(text),
   }
   await notifyError(new Error('the disk is full'), place, null, null)
-  assert.match(told.join(), /^no notification was sent: Invalid URL$/)
+  assert.match(told.join(), /^Ralph could not send a notification: Invalid URL$/)
 })

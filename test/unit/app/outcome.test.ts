@@ -28,7 +28,7 @@ test('a document that no longer has a story, or is deleted: the first such stori
     const { warnings, unmarked } = await written({ 'fix_plan.md': 'ab' }, files)
     const [text = '', ...more] = warnings
     assert.equal(unmarked?.length, 12)
-    assert.match(text, /^US-0, US-1, .*US-9 and 2 more passed, but could not be marked: /)
+    assert.match(text, /^Ralph could not tick off US-0, US-1, .*US-9 and 2 more, because /)
     assert.deepEqual(more, [])
   }
 })

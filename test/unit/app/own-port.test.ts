@@ -51,7 +51,7 @@ gates: { e2e: 'curl -f http://127.0.0.1:3000', unit: npm test }`),
   assert.deepEqual(
     laneMistakes(read(2), 0).map(({ found }) => found),
     [
-      '2 stories cannot be worked on side by side: each would start service web at port 3000; write $RALPH_PORT in its `ready` and `start`.',
+      'Ralph cannot work on 2 stories at a time: each would start service web on port 3000. Use $RALPH_PORT in its `ready` and `start` instead.',
     ],
   )
 })

@@ -34,7 +34,7 @@ test('gates and limits in an issue form are reported, and change no setting', ()
   const { plan } = requestFromIssue(issue('x', form({ What: WISH, Gates: gates, Limits: '99 dollars' })), how)
   assert.deepEqual(
     plan.questions.map((one) => one.slice(0, 40)),
-    ['The issue names the gate e2e: the workfl', 'The issue asks for limits (99 dollars): '],
+    ['The issue names the gate e2e, but the wo', 'The issue asks for limits (99 dollars), '],
   )
   assert.deepEqual(
     requestFromIssue(issue('x', form({ What: WISH, Limits: '_No response_' })), how).plan.questions,

@@ -70,11 +70,11 @@ test('a prd.json that is a link, or behind one, is refused and not read', async 
   const [onDisk, committed] = await Promise.all(found)
   assert.deepEqual(onDisk?.features, [])
   assert.deepEqual(onDisk?.mistakes.map(({ path, found: what }) => `${path}: ${what}`).sort(), [
-    '.ralph/2026-01-31-auth: a symbolic link',
-    '.ralph/prd.json: a symbolic link',
-    'prd.json: a symbolic link',
-    'ralph: a symbolic link',
-    'scripts: a symbolic link',
+    '.ralph/2026-01-31-auth: this is a symbolic link.',
+    '.ralph/prd.json: this is a symbolic link.',
+    'prd.json: this is a symbolic link.',
+    'ralph: this is a symbolic link.',
+    'scripts: this is a symbolic link.',
   ])
   assert.deepEqual(committed?.features, [])
   assert.deepEqual(committed?.mistakes.map(({ path }) => path).sort(), ['.ralph/prd.json', 'prd.json'])

@@ -95,5 +95,5 @@ test('run logs: a disk error is a warning, and the run goes on', async () => {
   assert.equal(deep.name, null)
   await deep.clean()
   await deep[Symbol.asyncDispose]()
-  assert.match(at.warnings.join(), /older logs in .*file\/ralph stay: /)
+  assert.match(at.warnings.join(), /Ralph could not delete older logs in .*file\/ralph: /)
 })

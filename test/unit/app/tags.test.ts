@@ -23,7 +23,7 @@ const story = (...tags: string[]) => ({ tags, skipped: false })
 
 test('settings for a tag that no story has are reported with the consequence', () => {
   const settings = settingsOf(FILE)
-  const rest = 'and no story has it: it runs only in the final verification'
+  const rest = 'but no story has this tag: it runs only in the final verification'
   assert.deepEqual(unusedTagNotes(settings, [story(), story('api')]), [
     `gate e2e is for stories with the tag e2e or slow, ${rest}`,
     `gate browser is for stories with the tag ui, ${rest}`,
@@ -34,7 +34,7 @@ test('settings for a tag that no story has are reported with the consequence', (
   assert.deepEqual(unusedTagNotes(settings, []), [])
   const never = unusedTagNotes({ ...settings, finalVerification: false }, [story('ui')])
   assert.deepEqual(never, [
-    'gate e2e is for stories with the tag e2e or slow, and no story has it: it never runs',
+    'gate e2e is for stories with the tag e2e or slow, but no story has this tag: it never runs',
   ])
 })
 

@@ -86,7 +86,7 @@ test('a document is not created in place of a folder or a submodule, with a warn
   for (const taken of [folder({ a: file('a') }), { mode: '160000' }]) {
     const { changed, told } = await edited({ 'notes.md': taken }, { createAt: 'notes.md' })
     assert.deepEqual(changed, [])
-    assert.match(told.join(), /^"notes\.md" was not brought up to date: it is (?:a folder|not a plain file)$/)
+    assert.match(told.join(), /^Ralph did not update "notes\.md"(?:, because it is a folder|: it is not a plain file)$/)
   }
 })
 
@@ -94,9 +94,9 @@ test('documents that are links, not text, huge or not editable stay unchanged, w
   const cases: [Node, RegExp][] = [
     [
       { mode: '120000', content: Buffer.from('../secrets') },
-      /"notes\.md" was not brought up to date: it is not a plain file/,
+      /Ralph did not update "notes\.md": it is not a plain file/,
     ],
-    [file(Buffer.from([0x66, 0xff])), /"notes\.md" was not brought up to date: /],
+    [file(Buffer.from([0x66, 0xff])), /Ralph did not update "notes\.md": /],
     [file('x'.repeat(1_000_001)), /it is too large/],
   ]
   for (const [node, says] of cases) {

@@ -148,7 +148,7 @@ test("an unknown story is one error line, and add prints the new story's id", as
   const wrong = await place.ralph('retry', 'US-009')
   assert.equal(
     wrong.err,
-    'error: ralph retry: there is no story US-009; there is US-001\n  fix: ralph status\n',
+    'error: ralph retry: there is no story US-009. The stories are US-001\n  fix: ralph status\n',
   )
   assert.match((await place.ralph('add', '--', 'part two')).out, /^added: US-002$/m)
   assert.match(
@@ -202,7 +202,7 @@ test('commands that cannot be done are refused, with what to type instead', asyn
     [['add', 'Sign out'], /needs a title/, /fix: ralph add -- Sign out$/m],
     [
       ['add', 'Sign', '--', 'out'],
-      /title of a new story goes after --, and nothing before it/,
+      /title of a new story comes after --, with no word before --/,
       /fix: ralph add -- Sign out$/m,
     ],
     [
@@ -238,8 +238,8 @@ test('commands that would change nothing are refused, and those with a later eff
   await place.setScript({ 'US-003': [bad('US-003')] })
   assert.equal((await place.ralph('run', ...place.agent, ...GATE, '--max-attempts', '1')).code, 1)
   for (const [args, found] of [
-    [['skip', 'US-001'], /US-001 passed: redo works on it again\n/],
-    [['retry', 'US-001', 'US-002'], /US-001 passed, US-002 was skipped: redo works on it again\n/],
+    [['skip', 'US-001'], /US-001 passed. To work on it again, use redo\n/],
+    [['retry', 'US-001', 'US-002'], /US-001 passed, US-002 was skipped. To work on it again, use redo\n/],
   ] as const) {
     const { code, err } = await place.ralph(...args)
     assert.equal(code, 64, args.join(' '))
@@ -333,7 +333,7 @@ test('with two features every command prints how to name one, ready to type', as
   const other = JSON.stringify({ userStories: [{ id: 'US-001', title: 'a', acceptanceCriteria: ['b'] }] })
   await using place = await openPlace([{ id: 'US-001' }], { '.ralph/2026-01-31-other/prd.json': other })
   const fix = async (...words: string[]) =>
-    / {2}fix: name one of them: (.*)$/m.exec((await place.ralph(...words)).err)?.[1]
+    / {2}fix: name one: (.*)$/m.exec((await place.ralph(...words)).err)?.[1]
   assert.equal(await fix('pause'), 'ralph pause other, ralph pause sample')
   assert.equal(await fix('skip', 'US-001'), 'ralph skip --feature other ..., ralph skip --feature sample ...')
   assert.equal((await place.ralph('pause', 'other')).code, 0)

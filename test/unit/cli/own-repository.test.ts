@@ -24,7 +24,7 @@ test('run says which branch it switches to and how to get back; a pass that peop
   const second = await place.ralph('run', ...place.agent, ...GATE, ...NO_JUDGE)
   assert.equal(second.code, 0, second.err)
   const warned = second.out + second.err
-  assert.match(warned, /says `passes: true` for US-002: ignored, as only gates pass a story/)
+  assert.match(warned, /has `passes: true` for US-002, which Ralph ignores, because only gates pass a story/)
   assert.doesNotMatch(warned, /`passes: true` for US-001/)
   assert.doesNotMatch(warned, /Your checkout switches to/)
   assert.equal((await place.called()).length, 2)

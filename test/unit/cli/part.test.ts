@@ -24,7 +24,7 @@ test('with --epic complete, every command names the epic, and the next run goes 
     ['complete', 3, 1, part('2', 1)],
   )
   const { out } = await place.ralph('status', '--no-final-verification')
-  assert.match(out, /Complete: 1 of 1 story of epic 2 passes; 2 others were not asked for/)
+  assert.match(out, /Complete: 1 of 1 story of epic 2 passes; 2 others are not in this run/)
   assert.match(out, /Or continue with the other stories: ralph run\./)
   assert.deepEqual((await place.json('status', '--no-final-verification')).scope, part('2', 1))
 

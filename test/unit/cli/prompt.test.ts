@@ -99,7 +99,7 @@ test("prompt before a set-up session prints that one's, and its transcript is th
     'US-001': [good('US-001')],
   })
   const { out } = await place.ralph('run', ...place.agent, ...GATE, '--once')
-  assert.match(out, /sets the project up first, by \.ralph\/prompts\/setup\.md/)
+  assert.match(out, /sets up the project first, as \.ralph\/prompts\/setup\.md says/)
   assert.equal(place.git('show', `ralph/sample:src/tool.txt`), 'set up')
   assert.match((await place.ralph('log', 'US-001')).out, /US-001-1-setup\.log\nThe tool is there\./)
 })
@@ -136,13 +136,13 @@ test('a prompt template of another tool in .ralph/prompts is used, with a notice
   })
   await place.setScript({ 'US-001': [good('US-001')] })
   const { out, err } = await place.ralph('run', ...place.agent, ...GATE, '--once')
-  assert.match(`${out}${err}`, /\.ralph\/prompts\/LOOP_PROMPT\.md is used as it is/)
+  assert.match(`${out}${err}`, /Ralph uses \.ralph\/prompts\/LOOP_PROMPT\.md/)
   assert.doesNotMatch(`${out}${err}`, /PROMPT_plan/)
   const prompt = await readFile(join(place.repository, '.git', 'ralph', 'prompt.md'), 'utf8')
   assert.match(prompt, /^You work in a loop\.\n\nYou are working unattended/)
   assert.match(
     (await place.ralph('validate', ...place.agent, ...GATE)).out,
-    /PROMPT_plan\.md is not used: .* \.ralph\/prompts\/plan\.md/,
+    /Ralph does not use PROMPT_plan\.md: .* \.ralph\/prompts\/plan\.md/,
   )
 })
 

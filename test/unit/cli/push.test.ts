@@ -87,7 +87,7 @@ test('run --push without write access says what the person can do, and begins no
   const { code, out, err } = await place.ralph('run', ...place.agent, ...GATE, '--push')
   assert.equal(code, 64, out + err)
   assert.match(err, /--push: the remote refused refs\/ralph\/2026-01-31-sample: /)
-  assert.match(err, /fix: run `git push` here: .*ask for write access/)
+  assert.match(err, /fix: run `git push` here\. .*ask for write access/)
   assert.doesNotMatch(out + err, /input token|permissions: contents|a-token/)
   assert.deepEqual(await place.called(), [])
 })

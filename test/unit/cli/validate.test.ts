@@ -139,7 +139,7 @@ test('validate warns about what it changed or ignored in prd.json, and about set
   assert.equal(code, 0, out)
   const place = PRD.replaceAll('.', '\\.')
   assert.match(out, new RegExp(`^warning: ${place}: config\\.qualityGates \\(.*\\) is a proposal only`, 'm'))
-  assert.match(out, new RegExp(`^warning: ${place}: US-\\d+: "dependOn" is kept but not read`, 'm'))
+  assert.match(out, new RegExp(`^warning: ${place}: US-\\d+: Ralph does not read "dependOn"`, 'm'))
   assert.match(out, /^warning: ralph\.config\.yml: agentEnv: GITHUB_TOKEN is never passed to the agent/m)
 })
 
@@ -148,7 +148,7 @@ test('validate of one feature reports nothing of another', () => {
   const files = { [PRD]: GOOD, '.ralph/2026-01-30-other/prd.json': other }
   const { out } = ralph('other', files, 'validate', 'sample', '--gate', 'test=true')
   assert.doesNotMatch(out, /read as user stories/)
-  assert.match(out, /^warning: .*sample\/prd\.json: The file was brought to schema version 2/m)
+  assert.match(out, /^warning: .*sample\/prd\.json: Ralph converted the file to schema version 2/m)
 })
 
 test('validate reports invisible characters by story, field, kind and place, and leaves the file unchanged', () => {
@@ -197,6 +197,9 @@ test('the dry run calls passes in prd.json imported, and says of no gate that it
     /^Next: the final verification \(2 imported as passed; no gate of this run has checked them\)$/m,
   )
   const plain = ralph('imported-plain', files, 'run', '--dry-run', ...needs, '--final-verification', 'false')
-  assert.match(plain.out, /no story passed by a gate, 2 had passed before \(seen by no gate of this run\)/)
+  assert.match(
+    plain.out,
+    /no story passed by a gate, 2 had passed before this run, whose gates have not checked them/,
+  )
   for (const { out } of [judged, plain]) assert.doesNotMatch(out, /passed its gates|passed their gates/)
 })

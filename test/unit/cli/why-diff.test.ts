@@ -81,5 +81,5 @@ test('with two features why, diff and log use the one whose branch is checked ou
   assert.match((await place.ralph('diff')).out, / on ralph\/sample since main\n/)
   assert.match((await place.ralph('log')).out, /US-001-1\.log$/m)
   place.git('switch', '-q', 'main')
-  assert.match((await place.ralph('why')).err, /fix: name one of them: ralph why --feature other, /)
+  assert.match((await place.ralph('why')).err, /fix: name one: ralph why --feature other, /)
 })

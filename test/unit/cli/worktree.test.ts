@@ -52,7 +52,7 @@ test('a folder with the name of the work tree is not taken for it', async () => 
   await writeFile(join(path, 'mine.txt'), 'mine')
   const { code, err, out } = await clone.start(['worktree', 'billing']).ended
   assert.equal(code, 64, out)
-  assert.match(err, /git made no work tree: fatal: '\S+-billing' already exists/)
+  assert.match(err, /git could not create the work tree: fatal: '\S+-billing' already exists/)
 })
 
 test('worktree for a feature that is not there is one error with those that are', async () => {

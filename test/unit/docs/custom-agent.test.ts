@@ -172,7 +172,7 @@ test('a custom agent without a verdict is rejected with the missing line', async
   assert.equal(verdict.kind, 'none')
   assert.match(
     verdict.kind === 'none' ? verdict.message : '',
-    /^no line <ralph>VERIFIED<\/ralph> or <ralph>RESET:ids<\/ralph> .*docs\/custom-agent\.md/,
+    /a line <ralph>VERIFIED<\/ralph> or <ralph>RESET:ids<\/ralph>: .*docs\/custom-agent\.md/,
   )
 })
 

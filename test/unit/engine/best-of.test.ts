@@ -68,7 +68,7 @@ const started = (candidates = three) => ({
   limits: limitsWith({ candidates, finalVerification: false }),
 })
 
-test('of three candidates the smallest green change passes, and all three sessions are charged', () => {
+test('of three candidates the smallest change that passed its gates passes, and all three sessions are charged', () => {
   const { start, limits } = started()
   const { state, outcome } = runJob(
     start,
@@ -83,13 +83,13 @@ test('of three candidates the smallest green change passes, and all three sessio
   assert.deepEqual(
     state.timeline.map(({ result, summary }) => [result, summary]),
     [
-      ['candidate', 'candidate 1: its gates are green'],
+      ['candidate', 'candidate 1: passed its gates'],
       ['candidate', 'candidate 2: gate test failed (exit 1)'],
       ['passed', 'every gate passed'],
     ],
   )
   const { slot, why, candidates } = state.records['US-001']?.choice ?? assert.fail()
-  assert.deepEqual({ slot, why }, { slot: 3, why: 'the smallest green change' })
+  assert.deepEqual({ slot, why }, { slot: 3, why: 'the smallest change that passed its gates' })
   assert.deepEqual(
     candidates.map(({ result }) => result),
     ['green, 30 lines', 'gate test failed (exit 1)', 'green, 12 lines'],
@@ -98,13 +98,13 @@ test('of three candidates the smallest green change passes, and all three sessio
 
 test('a chosen candidate has the reason of the choice', () => {
   const cases: [Parameters<typeof making>[0], string][] = [
-    [[{ ok: true }, { ok: false }], 'the only green one'],
+    [[{ ok: true }, { ok: false }], 'the only one that passed its gates'],
     [
       [
         { ok: true, lines: 2 },
         { ok: true, lines: 3 },
       ],
-      'the smallest green change',
+      'the smallest change that passed its gates',
     ],
     // An honest change comes with a test: it is larger, and proved.
     [
@@ -119,14 +119,14 @@ test('a chosen candidate has the reason of the choice', () => {
         { ok: true, lines: 2, proof: {} },
         { ok: true, lines: 30, proof: { tests: 1 } },
       ],
-      'the smallest green change',
+      'the smallest change that passed its gates',
     ],
     [
       [{ ok: true, remarks: ['a test was removed'] }, { ok: true }],
-      'the fewest remarks of changes of the same size',
+      'the fewest remarks among changes of the same size',
     ],
-    [[{ ok: true }, { ok: true }], 'the first of equal ones'],
-    [[{ ok: false }, { ok: false }], 'none was green; its work is kept'],
+    [[{ ok: true }, { ok: true }], 'the first of equal candidates'],
+    [[{ ok: false }, { ok: false }], 'no candidate passed its gates; its work is saved'],
   ]
   for (const [candidates, expected] of cases) {
     const { start, limits } = started({ run: 2, byTag: [], fromAttempt: 1 })

@@ -54,7 +54,7 @@ test('ask: a judge decides whether a criterion needs the packages', () => {
   assert.equal(refused.outcome, 'stuck')
   assert.match(
     refused.state.records['US-001']?.failure?.summary ?? '',
-    /^new package Lodahs 1\.0\.0 .*; a judge says that the story does not ask for it: plain code would do$/,
+    /^new package Lodahs 1\.0\.0 .*; a judge says that the story does not require this: plain code would do$/,
   )
   assert.equal(
     refused.state.records['US-001']?.failure?.detail,
@@ -104,7 +104,7 @@ test('refuse: the run waits until a person allows each package', () => {
   assert.equal(waits.outcome, 'paused')
   assert.equal(
     waits.conclusion.reason,
-    'new packages wait until a person allows them: Lodahs (US-001), web/yarn.lock (US-001)',
+    'new packages are waiting until a person allows them: Lodahs (US-001), web/yarn.lock (US-001)',
   )
   assert.equal(storyOf(waits.state, 'US-001').passes, true)
   assert.equal(
@@ -112,7 +112,10 @@ test('refuse: the run waits until a person allows each package', () => {
     'Look at the new packages, then allow one with ralph allow Lodahs, or every one with ralph allow all. Then continue with ralph run.',
   )
   const one = runJob(anotherJob(waits.state), limits, saying([say('/ralph allow LODAHS')]))
-  assert.equal(one.conclusion.reason, 'new packages wait until a person allows them: web/yarn.lock (US-001)')
+  assert.equal(
+    one.conclusion.reason,
+    'new packages are waiting until a person allows them: web/yarn.lock (US-001)',
+  )
   const all = runJob(anotherJob(one.state), limits, saying([{ ...say('/ralph allow all'), id: 8 }]))
   assert.equal(all.outcome, 'complete')
   assert.deepEqual(
@@ -124,7 +127,7 @@ test('refuse: the run waits until a person allows each package', () => {
 test('refuse: working on the story again neither asks twice nor lets the package through', () => {
   const waits = runJob(stateOf(stories('US-001')), limits, adding(PACKAGES))
   const redo = runJob(anotherJob(waits.state), limits, saying([say('/ralph redo US-001')]))
-  assert.match(redo.conclusion.reason, /^new packages wait .*Lodahs/)
+  assert.match(redo.conclusion.reason, /^new packages are waiting .*Lodahs/)
   const allowed = runJob(anotherJob(redo.state), limits, saying([{ ...say('/ralph allow all'), id: 9 }]))
   const again = runJob(
     anotherJob(allowed.state),
@@ -142,7 +145,7 @@ test('a command that allows nothing says why', () => {
   )
   assert.equal(
     ineffectiveReason(waits, say('/ralph allow lodash')),
-    'these new packages wait: Lodahs, web/yarn.lock',
+    'no such package is waiting. These are: Lodahs, web/yarn.lock',
   )
   assert.equal(ineffectiveReason(waits, say('/ralph allow lodahs, web/yarn.lock')), null)
   assert.deepEqual(parseSlash('/ralph allow', []), {

@@ -73,7 +73,7 @@ describe('the breaker opens', () => {
     assert.equal(breakerOf(open)?.position, 'open')
     assert.match(
       open.prd.userStories[0]?.notes ?? '',
-      /^rests until .*changed nothing.*\. The command retry US-001 -- <hint> tries it again at once$/,
+      /^waits until .*changed nothing.*\. The command retry US-001 -- <hint> tries it again at once$/,
     )
   })
 
@@ -89,7 +89,7 @@ describe('the breaker opens', () => {
     assert.equal(breakerOf(open)?.position, 'open')
     assert.match(
       open.prd.userStories[0]?.notes ?? '',
-      /^rests until .*3 attempts in a row changed only tests/,
+      /^waits until .*3 attempts in a row changed only tests/,
     )
     assert.match(viewOf(open, { now: NOW, limits, runUrl: null }).circuit.text, /changed only tests/)
     const other = after([...tests.slice(0, 2), { tree: 'code' }, ...tests.slice(0, 1)])
@@ -98,7 +98,7 @@ describe('the breaker opens', () => {
 
   test('after an agent said done twice in a row and was refused: log, status and the next prompt say so', () => {
     const sure = words(2).map((one) => ({ ...one, hints: { done: true, confidence: 100 } }))
-    const said = 'the agent has said 2 times in a row that it is done, and it is not'
+    const said = 'the agent has said 2 times in a row that the story is done, but a check failed each time'
     const twice = after(sure)
     assert.match(twice.progress.at(-1) ?? '', new RegExp(`Note for next:\\*\\* .*; ${said}`))
     assert.doesNotMatch(twice.progress[0] ?? '', /times in a row/)
@@ -177,7 +177,7 @@ describe('a story that rests after the breaker opened', () => {
     const alone = after(words(4).map((one) => ({ ...one, tree: 'the same' })))
     const verdict = outcomeOf(ready(alone), limits, NOW)
     assert.deepEqual([verdict?.outcome, verdict?.until], ['paused', NOW + 30 * MINUTE])
-    assert.match(verdict?.reason ?? '', /rests until/)
+    assert.match(verdict?.reason ?? '', /waits until/)
     assert.deepEqual(nextStep(ready(alone), limits, NOW + 30 * MINUTE), {
       kind: 'reserve',
       storyId: 'US-001',

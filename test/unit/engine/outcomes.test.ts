@@ -64,7 +64,7 @@ describe('the outcome complete', () => {
     const start = stateOf([one, { ...two, epicId: 'a' }])
     const ran = runJob(withScope(start, { stories: [], epic: 'a', job: 1 }), limitsWith())
     assert.equal(ran.outcome, 'complete')
-    assert.equal(tally(ran.state), '1 of 1 story of epic a passes; 1 other was not asked for')
+    assert.equal(tally(ran.state), '1 of 1 story of epic a passes; 1 other is not in this run')
     assert.deepEqual(
       ran.steps.filter((step) => step.startsWith('reserve')),
       ['reserve US-002'],
@@ -163,7 +163,7 @@ describe('the outcome stuck', () => {
     const start = stateOf([one, { ...two, dependsOn: ['US-001'] }])
     const ran = runJob(withScope(start, { stories: ['US-002'], epic: null, job: 1 }), limitsWith())
     assert.equal(ran.outcome, 'stuck')
-    assert.equal(ran.conclusion.reason, 'it waits for US-001, which was not asked for')
+    assert.equal(ran.conclusion.reason, 'what is left waits for US-001, which is not in this run')
     const move = toPlainText(nextAction(ran.state, ownSituation(ran.state), 'cli'))
     assert.equal(move, 'Add it to the run with ralph retry US-001. Then continue with ralph run.')
   })
@@ -457,7 +457,7 @@ describe('the outcome continued', () => {
       const ran = runJob(start(), limits, limited(9, 6 * HOUR))
       assert.deepEqual(ran.steps.slice(-2), ['dispatch', 'report'])
       assert.deepEqual([ran.outcome, ran.state.job.ending?.next.kind], ['continued', 'held'])
-      assert.match(ran.conclusion.reason, /rate limit refuses the next job until 2026-01-10T20:/)
+      assert.match(ran.conclusion.reason, /rate limit blocks the next job until 2026-01-10T20:/)
       assert.ok((nextJobHeldUntil(ran.state) ?? 0) > NOW + 6 * HOUR)
       assert.equal(ran.state.control.continuePending, true)
     })
@@ -502,7 +502,7 @@ describe('the outcome error', () => {
       step.kind === 'baseline' ? { kind: 'baselined', gates: [gate(false)] } : null
     const ran = runJob(stateOf(stories('US-001')), limitsWith({ baseline: true }), red)
     assert.equal(ran.outcome, 'error')
-    assert.match(ran.conclusion.reason, /base is red: gate test fails/)
+    assert.match(ran.conclusion.reason, /gate test fails on the base/)
     assert.deepEqual(ran.steps, ['sync', 'prepare', 'baseline', 'conclude error', 'publish', 'report'])
     assert.equal(runUsage(ran.state).costUsd, 0)
     const mended = runJob(anotherJob(ran.state), limitsWith({ baseline: true }))
@@ -529,12 +529,12 @@ describe('the outcome error', () => {
     ])
     assert.deepEqual(ended('is not ready after 30 s: port 1: nothing listens there'), [
       'service web is not ready after 30 s: port 1: nothing listens there',
-      'see in its log why, fix its `start` or `ready`, or give it a longer readyTimeout; its output:',
+      'read its log, and fix its `start` or `ready`, or give it a longer readyTimeout; its output:',
     ])
     const fell = gate(false, { name: 'service web', ended: 'ended (exit 7) while gate test ran' })
     assert.deepEqual(ended('', [gate(false), fell]), [
-      'service web ended (exit 7) while gate test ran, before Ralph changed anything',
-      'fix its `start`, or main, as its log says; or set baseline: off for a project that does not exist yet; its output:',
+      'service web ended (exit 7) while gate test ran, before Ralph has changed anything',
+      'read its log, and fix its `start` or main, or set baseline: off for a project that does not exist yet; its output:',
     ])
   })
 

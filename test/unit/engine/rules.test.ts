@@ -257,7 +257,7 @@ describe('an attempt is charged', () => {
     assert.equal(ran.state.prd.run.iterations, 0)
     const story = storyOf(ran.state, 'US-001')
     assert.deepEqual([story.blocked, story.retries], [true, 0])
-    assert.match(story.notes, /interrupted 2 times in a row.*The command retry US-001/)
+    assert.match(story.notes, /its job was lost or stopped 2 times in a row.*The command retry US-001/)
   })
 
   test('and a gate run in between resets that count', () => {

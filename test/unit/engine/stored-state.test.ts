@@ -67,7 +67,7 @@ describe('a state that cannot be read', () => {
     const { message } = refused(JSON.stringify({ ...today, version: 99, job: null }))
     assert.match(
       message,
-      /^refs\/ralph\/x: state\.json: version: found 99, expected 1 or less\n {2}fix: .*update/,
+      /^refs\/ralph\/x: state\.json: version: found 99, expected 1 or less\n {2}fix: .*Update/,
     )
   })
 
@@ -85,7 +85,7 @@ describe('a state that cannot be read', () => {
     test(`${name}: the error names where, and how to go on`, () => {
       const { message } = refused(text)
       assert.match(message, place)
-      assert.match(message, /\n {2}fix: something else wrote it/)
+      assert.match(message, /\n {2}fix: another program wrote it/)
     })
 })
 
@@ -142,7 +142,7 @@ describe('a state with more stories than one file holds', () => {
     const without = new Map([...files].filter(([name]) => !name.includes('stories-2')))
     await assert.rejects(
       readFrom(without),
-      /found no stories-2\.json alongside it[\s\S]*fix: something else wrote it/,
+      /found no stories-2\.json alongside it[\s\S]*fix: another program wrote it/,
     )
     assert.throws(() => parseState(stateText(many)), /found no stories-1\.json alongside it/)
     await assert.rejects(

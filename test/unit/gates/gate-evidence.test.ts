@@ -60,14 +60,14 @@ const inFile = (path: string, text: string) =>
   `mkdir -p "$(dirname ${path})"; cat > ${path} <<'EOF'\n${text}\nEOF\n`
 const remarks = ({ remarks: all = [] }: GateResult) => all
 
-test('a gate that is red, then green on the same tree is green and flaky, and shows both tries', async (t) => {
+test('a gate that is red, then green on the same files is green and flaky, and shows both tries', async (t) => {
   const restored: string[] = []
   const restore = async (commit: string) => void restored.push(commit)
   const run = 'if [ -e seen ]; then echo fine; else touch seen; echo "Error: odd"; exit 3; fi'
   const result = await ran(t, { gate: { run, retries: 2 }, run: STORY, options: { restore } })
   assert.deepEqual([result.ok, result.flaky, result.ended, restored], [true, true, 'exit 0', ['new']])
   assert.match(result.output, /try 1 of 2[\s\S]*Error: odd[\s\S]*try 2 of 2[\s\S]*fine/)
-  assert.deepEqual(remarks(result), ['flaky: red (exit 3), and green at try 2 on the same tree'])
+  assert.deepEqual(remarks(result), ['flaky: failed (exit 3), then passed at try 2 on the same files'])
 })
 
 test('a gate that is red at every try is red, and not flaky; without retries it runs once', async (t) => {
@@ -81,7 +81,7 @@ test('a gate that is red at every try is red, and not flaky; without retries it 
   assert.equal(result.output, '4\n', 'the room is for the last try')
   const log = await readFile(join(logs.top, logs.folder, 'test.log'), 'utf8')
   assert.match(log, /try 1 of 4 ---\n1\n[\s\S]*try 4 of 4 ---\n4\n/)
-  assert.deepEqual(remarks(result), ['red at each of 4 tries on the same tree'])
+  assert.deepEqual(remarks(result), ['failed at each of 4 tries on the same files'])
   const once = await ran(t, { gate: { run } })
   assert.deepEqual([once.output, once.remarks], ['1\n', undefined])
 })
@@ -159,17 +159,17 @@ test('a report that is stale, missing, broken, too large, no file or behind a li
   assert.equal(result.tests, undefined)
   const said = remarks(result).map((one) => one.replace(/ \(.*/, ''))
   assert.deepEqual(said, [
-    'old.xml: the gate wrote nothing new, and what was there is not read',
-    'none.xml: there is no such file',
+    'report old.xml: the gate wrote no new file, and Ralph reads no old ones',
+    'report none.xml: there is no such file',
     'pipe.xml: no file that can be read',
     'linked/*.xml: there is no such file',
     'linked/x.xml: there is no such file',
     'link.xml: no file that can be read',
     'large.xml: too large to be read',
     '**/*.never: there is no such file',
-    'odd.sarif: cannot be read: it is damaged',
-    'broken.xml: cannot be read: it is damaged',
-    'no.sarif: cannot be read: it is damaged',
+    'report odd.sarif: Ralph cannot read it: the file is damaged',
+    'report broken.xml: Ralph cannot read it: the file is damaged',
+    'report no.sarif: Ralph cannot read it: the file is damaged',
     'page.xml: cannot be read: neither JUnit XML nor SARIF',
   ])
 })
@@ -223,7 +223,7 @@ test('changed lines that no test ran are reported with their places', async (t) 
   const coverage = { file: 'lcov.info', threshold: null }
   const result = await ran(t, { gate: { run: inFile('lcov.info', LCOV), coverage }, run: STORY })
   assert.equal(result.ok, true)
-  assert.deepEqual(remarks(result), ['tests ran 33 % of 3 changed lines; none ran src/a.js:2-3'])
+  assert.deepEqual(remarks(result), ['tests ran 33 % of 3 changed lines; no test ran src/a.js:2-3'])
   assert.deepEqual(result.annotations, [
     { path: 'src/a.js', line: 2, message: 'No test ran lines 2 to 3.', level: 'notice' },
   ])
@@ -238,7 +238,7 @@ test('below the coverage threshold the gate is red and names the lines; at the t
   const red = await made(34)
   assert.deepEqual(
     [red.ok, red.ended, red.flaky],
-    [false, 'covered 33 % of 3 changed lines, 34 % asked', undefined],
+    [false, 'tests ran 33 % of 3 changed lines, but the threshold is 34 %', undefined],
   )
   assert.match(red.output, /No test ran:\n {2}src\/a\.js:2-3\n/)
   assert.equal((await made(33)).ok, true)
@@ -269,12 +269,12 @@ test('with a threshold, a changed file that the report does not name counts as n
   assert.deepEqual([red.ok, red.ended], [false, 'covered 25 % of 4 changed lines, 26 % asked'])
   assert.match(red.output, /No test ran:\n {2}src\/b\.js:1-7\n/)
   assert.deepEqual(remarks(red), [
-    'tests ran 25 % of 4 changed lines; none ran src/b.js:1-7',
-    'lcov.info says nothing of src/b.js: no test ran what it does not name',
+    'tests ran 25 % of 4 changed lines; no test ran src/b.js:1-7',
+    'lcov.info does not contain src/b.js, so these lines count as not run',
   ])
   assert.equal((await made(25)).ok, true)
   const told = await made(null)
-  assert.deepEqual([told.ok, remarks(told)], [true, ['lcov.info says nothing of src/b.js']])
+  assert.deepEqual([told.ok, remarks(told)], [true, ['lcov.info does not contain src/b.js']])
 })
 
 test('a further run leaves out tests of the change, so it has no coverage threshold', async (t) => {
@@ -290,7 +290,10 @@ test('without a coverage report a threshold is not reached; on the base there is
   const made = (threshold: number | null, run: Partial<GateRun> = STORY, script = 'true') =>
     ran(t, { gate: { run: script, coverage: { file: 'lcov.info', threshold } }, run }, { 'lcov.info': LCOV })
   const red = await made(80)
-  assert.deepEqual([red.ok, red.ended], [false, 'nothing says what tests ran of the change, 80 % asked'])
+  assert.deepEqual(
+    [red.ok, red.ended],
+    [false, 'no coverage file says how much of the change tests ran, but the threshold is 80 %'],
+  )
   assert.match(red.output, /wrote nothing new/)
   assert.deepEqual((await made(null)).ok, true)
   assert.equal((await made(80, { of: 'baseline', from: 'new', commit: 'new' })).ok, true)
@@ -305,7 +308,7 @@ test('a gate that counted tests before and names no number now is red, but not b
     const { ok, ended } = await silent(kind)
     assert.deepEqual(
       [ok, ended],
-      [false, 'exit 0, but its output gives no number of tests, while it gave 40 before'],
+      [false, 'exit 0, but its output has no number of tests, but it had 40 before'],
     )
   }
   assert.equal((await silent('join')).ok, true)
@@ -317,7 +320,7 @@ test('a test run without a number at the fork point has a remark with what would
     remarks(await ran(t, { gate: { name, run }, run: { of } })).join('\n')
   assert.match(
     await remarkOn('unit', 'true # go test ./...'),
-    /gives no number of tests.*: add `-v` to `go test`$/,
+    /has no number of tests.*: add `-v` to `go test`$/,
   )
   assert.match(await remarkOn('test', 'true'), /JUnit XML, and set `report` to that file$/)
   assert.equal(await remarkOn('lint', 'true'), '')
@@ -332,13 +335,13 @@ test('fewer tests, more skipped tests and files without tests are findings of a 
   const passed = (line: string) => made(`test result: ok. ${line}; 0 measured`)
   assert.deepEqual(await passed('40 passed; 0 failed; 0 ignored'), [])
   assert.deepEqual(await passed('35 passed; 0 failed; 5 ignored'), [
-    'ran 35 tests, and 40 before: 5 fewer; 5 are skipped',
+    'ran 35 tests, 5 fewer than before (40); 5 are skipped',
   ])
   assert.deepEqual(await made('all fine', {}), [])
-  assert.deepEqual(await passed('41 passed; 0 failed; 2 ignored'), ['2 tests are skipped, and 0 before'])
-  assert.deepEqual(await made('✔ /repo/test/sum.test.js (12.5ms)\nℹ pass 40'), [
-    '1 file of tests ended without a test',
+  assert.deepEqual(await passed('41 passed; 0 failed; 2 ignored'), [
+    '2 tests are skipped, more than before (0)',
   ])
+  assert.deepEqual(await made('✔ /repo/test/sum.test.js (12.5ms)\nℹ pass 40'), ['1 test file ran no test'])
   const slow = await ran(t, { gate: { run: 'sleep 0.2' }, run: { baseline: { test: { ms: 1 } } } })
   assert.deepEqual(remarks(slow), [], 'a tenth of a second is no matter, however many times as long')
   const red = await ran(t, { gate: { run: 'exit 1' }, run: { baseline } })
@@ -351,7 +354,7 @@ test('a green gate that ran no test says so, on the base too; one that says noth
     const run = { of: phase }
     const empty = await ran(t, { ...gate('echo "Ran 0 tests in 0.000s"'), run })
     assert.equal(empty.ok, true)
-    assert.deepEqual(empty.remarks, ['ran no test, so that it is green proves nothing'])
+    assert.deepEqual(empty.remarks, ['ran no test, so its exit code 0 proves nothing'])
     const linter = { gate: { run: 'echo done', name: 'lint' }, run }
     assert.equal((await ran(t, linter)).remarks, undefined)
   }
@@ -378,7 +381,7 @@ test('a gate that became slow gets a remark, except in a clean clone, where buil
     const options = { top: '/', cwd: '/', code, redact: (text: string) => text }
     return (await withEvidence(GATE, took, null, run, options)).remarks ?? []
   }
-  assert.deepEqual(await slow('story'), ['took 60 s, and 2.0 s on the base: 30 times as long'])
+  assert.deepEqual(await slow('story'), ['took 60 s, 30 times as long as on the base (2.0 s)'])
   assert.deepEqual(await slow('whole'), [])
   assert.deepEqual(await slow('story', { fork: 'base' }), [], 'the last story')
 })
@@ -387,12 +390,12 @@ test('a gate that exits with 0 is red when it counts more failed tests than befo
   const said = (failed: number) => `echo 'Tests: ${failed} failed, 3 passed, ${failed + 3} total'`
   const made = (failed: number, run: Partial<GateRun> = STORY) => ran(t, { gate: { run: said(failed) }, run })
   const red = await made(1)
-  assert.deepEqual([red.ok, red.ended], [false, 'exit 0, but 1 test failed by its own count'])
+  assert.deepEqual([red.ok, red.ended], [false, 'exit 0, but its output counts 1 failed test'])
   const before = { ...STORY, baseline: { test: { ms: 100, tests: { passed: 4, failed: 2, skipped: 0 } } } }
   assert.equal((await made(2, before)).ok, true, 'so it was before the change')
-  assert.deepEqual((await made(3, before)).ended, 'exit 0, but 3 tests failed by its own count, and 2 before')
+  assert.deepEqual((await made(3, before)).ended, 'exit 0, but its output counts 3 failed tests (2 before)')
   assert.equal((await made(1, { of: 'baseline' })).ok, true, 'a base is taken as it is')
   const written = inFile('r.xml', JUNIT)
   const report = await ran(t, { gate: { run: written, report: ['r.xml'] }, run: STORY })
-  assert.deepEqual([report.ok, report.ended], [false, 'exit 0, but 1 test failed by its own count'])
+  assert.deepEqual([report.ok, report.ended], [false, 'exit 0, but its output counts 1 failed test'])
 })

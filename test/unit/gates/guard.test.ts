@@ -38,17 +38,18 @@ const link = (path: string, target: string): GuardedChange => ({ ...added(path, 
 
 /** What each kind of refusal says. */
 const WORDS: Record<string, RegExp> = {
-  workflow: /^workflows are changed|^`\.github` has to stay/,
-  action: /^the repository's own actions/,
-  config: /^Ralph's configuration/,
-  codeowners: /^CODEOWNERS/,
-  'agent-settings': /^an agent's own settings/,
+  workflow: /^only people may change workflows|^`\.github` has to stay/,
+  action: /^only people may change the repository's own actions/,
+  config: /^only people may change Ralph's configuration/,
+  codeowners: /^only people may change CODEOWNERS/,
+  'agent-settings': /^only people may change an agent's settings/,
   protected: /`protected-paths/,
-  symlink: /^(?:where )?the link (?:points|goes)/,
-  submodule: /^submodules are changed|^the folder is its own git repository/,
-  size: /^[\d.]+ MB; files over/,
-  secret: /^holds an? |^the name holds|^could not be read, so/,
-  path: /^the path (?:is (?:not|or|longer|too long)|is, or|has)|^a name in the path/,
+  symlink:
+    /^the link points|^the path that the link points to|^the target of the link|^Ralph could not read where the link points/,
+  submodule: /^only people may change submodules|^the folder is its own git repository/,
+  size: /^the file has [\d.]+ MB, more than/,
+  secret: /^contains an? |^the name contains|^Ralph could not read the file, so/,
+  path: /^the path (?:is (?:not|longer|too long|a `\.git`)|has)|^a name in the path/,
 }
 const kindOf = ({ reason }: Refusal) =>
   Object.keys(WORDS).find((kind) => WORDS[kind]?.test(reason)) ?? `another: ${reason}`

@@ -140,19 +140,29 @@ describe('a story', () => {
     before: GateBaseline,
     why: RegExp,
   ])[] = [
-    ['add one', { output: pytest([A, B, C], 7) }, BASE, /not failed on the base: t\/b\.py::three/],
-    ['fix one and add one', { output: pytest([A, C], 8) }, BASE, /not failed on the base: t\/b\.py::three/],
+    [
+      'add one',
+      { output: pytest([A, B, C], 7) },
+      BASE,
+      /these tests did not fail on the base: t\/b\.py::three/,
+    ],
+    [
+      'fix one and add one',
+      { output: pytest([A, C], 8) },
+      BASE,
+      /these tests did not fail on the base: t\/b\.py::three/,
+    ],
     [
       'break one that an earlier story fixed',
       { output: pytest([A, B], 8) },
       { ...BASE, fixed: [B] },
-      /fixed by an earlier/,
+      /an earlier story fixed them/,
     ],
     [
       'fail in another way',
       { output: pytest([A], 8), ended: 'exit 2' },
       BASE,
-      /on the base it ended with exit 1/,
+      /on the base, the gate ended with exit 1 instead/,
     ],
     ['fail without a name', { output: 'Segmentation fault' }, BASE, /names no failed test/],
   ]

@@ -141,7 +141,7 @@ test('an invalid line number in a report becomes line 1', () => {
 test('a damaged report is not quoted', () => {
   for (const text of ['{"runs": hunter2}', 'hunter2', '<a><hunter2 x=></a>', '{"runs":"hunter2"}']) {
     const { remarks } = reports(text)
-    assert.match(remarks[0] ?? '', /^report: cannot be read: it is damaged/)
+    assert.match(remarks[0] ?? '', /^report report: Ralph cannot read it: the file is damaged/)
     assert.doesNotMatch(remarks[0] ?? '', /hunter/)
   }
 })

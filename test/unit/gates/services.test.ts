@@ -179,7 +179,7 @@ test('a service that never becomes ready is a red result with the end of its log
     [
       {
         ...wanted,
-        ended: `is not ready after 1 s: port ${ready.port}: nothing listens there`,
+        ended: `is not ready after 1 s: port ${ready.port}: no program listens there`,
         output: 'key ***\nwaiting for something\n',
       },
     ],
@@ -361,7 +361,7 @@ test('a daemon that no longer answers is red, with its log', async (t) => {
   const [gate, service] = await run()
   assert.deepEqual(
     [gate?.ok, service?.name, service?.ended],
-    [true, 'service web', 'no longer answers: nothing listens there'],
+    [true, 'service web', 'no longer answers: no program listens there'],
   )
   assert.match(service?.output ?? '', /Error: asked for a page that it cannot bear/)
 })
@@ -399,7 +399,7 @@ test('a ready command that succeeds before the start is reported', async (t) => 
   const { run } = await made(t, { services: [{ ready: { kind: 'command', run: 'true' } }] })
   assert.deepEqual(
     (await run()).map(({ ended }) => ended),
-    ['cannot start: `true` is content already'],
+    ['cannot start: `true` already succeeds before the service is started, so another program answers it'],
   )
 })
 
@@ -535,7 +535,7 @@ test('a service without a start command is checked again after the gates, also a
     (await run()).map(({ name, ok, ended }) => [name, ok, ended]),
     [
       ['test', true, 'exit 0'],
-      ['service web', false, 'no longer answers: nothing listens there'],
+      ['service web', false, 'no longer answers: no program listens there'],
     ],
   )
 })

@@ -99,7 +99,7 @@ test('a cache service that refuses is an error without the signed URL, and an en
   service.faults.set('GET', 404)
   await assert.rejects(
     cache.get(entry, join(folder, 'refused'), soon()),
-    /the download was answered with 404/,
+    /the download failed with HTTP 404/,
   )
   const longer = { ok: true, signed_download_url: started.url, matched_key: `${entry.key}-of-another` }
   service.answer = () => ({ status: 200, headers: {}, body: JSON.stringify(longer) })
@@ -153,7 +153,7 @@ test('a service that answers in camelCase is understood, and what cannot be read
   service.url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
   await assert.rejects(
     async () => openCache(env(service.url))?.put(entry, join(folder, 'given'), soon()),
-    /^Error: CreateCacheEntry got an answer that Ralph cannot read/,
+    /^Error: Ralph cannot read the answer to CreateCacheEntry/,
   )
   strange.close()
 })

@@ -584,7 +584,7 @@ test('isolation that cannot be kept is an error, and leaves no user and no proce
     const layout = await layOut()
     await mkdir(join(layout.folder, '_actions'))
     await chmod(layout.folder, 0o777)
-    await refused(layout, /can change .*, which is run after the agent with tokens/, {
+    await refused(layout, /can change .*, which later steps run with tokens/, {
       RUNNER_WORKSPACE: join(layout.folder, 'work'),
     })
     await rm(layout.folder, { recursive: true })
@@ -610,7 +610,7 @@ test('isolation that cannot be kept is an error, and leaves no user and no proce
       await symlink(join(layout.tree, 'src'), join(layout.folder, 'bin'))
       for (const folder of [join(layout.tree, '.venv', 'bin'), join(layout.folder, 'bin')]) {
         const PATH = `${folder}:${process.env.PATH}`
-        await refused(layout, /it is in the checkout, which the agent writes: take it off the PATH/, { PATH })
+        await refused(layout, /is on the PATH, but is in the checkout, which the agent can change\.\n.*take it off the PATH/, { PATH })
       }
       await rm(layout.folder, { recursive: true })
     },

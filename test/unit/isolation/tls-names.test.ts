@@ -161,7 +161,7 @@ test('the proxy checks the name in a tunnel, counts refusals, and answers in TLS
   assert.equal(received.length, 1, 'nothing of it reached the server')
   assert.deepEqual(Object.fromEntries(proxy.refused()), {
     [`evil.example:${port}`]: 1,
-    [`no name in TLS to localhost:${port}`]: 1,
+    [`a TLS connection without a server name to localhost:${port}`]: 1,
   })
   server.close()
 })

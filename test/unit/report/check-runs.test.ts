@@ -79,7 +79,7 @@ test('the check of a story shows its tests, flaky gates and remarks of gates, an
   const told = {
     ...{ tests: { passed: 38, failed: 0, skipped: 1 }, flaky: true as const },
     remarks: [
-      'flaky: red (exit 1), and green at try 2 on the same tree',
+      'flaky: failed (exit 1), then passed at try 2 on the same files',
       'ran 38 tests, and 40 before: 2 fewer',
     ],
   }
@@ -99,11 +99,11 @@ test('a story that passed without a change is marked so on its check, in the rol
   const state = unchanged(midRun(), 'US-001')
   const check = storyCheck(state, 'US-001', facts)
   assert.equal(check.conclusion, 'success')
-  const said = "Passed on the first attempt without a change, by a judge's word"
+  const said = "Passed on the first attempt without a change, on a judge's word"
   assert.ok(check.title.startsWith(`${said} · Customers`), check.title)
   assert.ok(check.summary.includes(said), check.summary)
   assert.ok(commitStatusOf(check).description.startsWith(said))
-  assert.ok(rollupCheck(state, facts).text.includes("<sub>without a change, by a judge's word</sub>"))
+  assert.ok(rollupCheck(state, facts).text.includes("<sub>without a change, on a judge's word</sub>"))
   assert.doesNotMatch(storyCheck(state, 'US-002', facts).title, /judge/)
   assert.doesNotMatch(rollupCheck(midRun(), facts).text, /judge/)
 })

@@ -96,7 +96,7 @@ describe('the gated and the committed files', () => {
     }
     assert.equal(passedUngated(pass([], 'every gate passed')), true)
     assert.equal(passedUngated(pass(null, 'without a gate')), false)
-    assert.equal(passedUnchanged(pass(null, "without a change, by a judge's word")), false)
+    assert.equal(passedUnchanged(pass(null, "without a change, on a judge's word")), false)
   })
 
   test('have a progress.txt with the waiting entries and this one', () => {

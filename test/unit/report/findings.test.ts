@@ -130,7 +130,7 @@ test('"every story passed its gates" is shown only when it is true', () => {
   const mixed = passedAs(['US-001'], 'ungated', passedAs(['US-003'], null, one))
   assert.equal(
     describeCompletion(mixed),
-    `${total - 3} stories passed their gates, 1 was accepted on a judge's word, 1 had passed before (seen by no gate of this run), 1 passed without a gate`,
+    `${total - 3} stories passed their gates, 1 was accepted on a judge's word, 1 had passed before this run, whose gates have not checked it, 1 passed without a gate`,
   )
   assert.equal(
     headline(mixed).text,

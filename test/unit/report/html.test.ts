@@ -58,18 +58,22 @@ test("the HTML report's policy names the style by its hash, and allows nothing e
 
 test('several candidates of a story are shown with the chosen one, the reason and each cost, in the comment, too', () => {
   const view = viewOf(chosenAmongThree(), facts)
-  const aside = 'by candidate 3 of 3: the smallest green change; the others cost $0.70'
+  const aside = 'by candidate 3 of 3: the smallest change that passed its gates; the others cost $0.70'
   assert.equal(view.stories.find(({ id }) => id === 'US-002')?.aside, aside)
   const page = plain(renderReport(view))
   assert.ok(page.includes(aside))
-  assert.match(page, /Candidate 3 was chosen: the smallest green change \./)
+  assert.match(page, /Candidate 3 was chosen: the smallest change that passed its gates \./)
   for (const row of [
     '1 green, 140 lines, 2 remarks $0.30',
     '2 gate test failed (exit 1) $0.40',
     '3 green, 38 lines $0.50 chosen',
   ])
     assert.ok(page.includes(row), row)
-  assert.ok(stickyComment(view).includes('by candidate 3 of 3: the smallest green change; the others cost'))
+  assert.ok(
+    stickyComment(view).includes(
+      'by candidate 3 of 3: the smallest change that passed its gates; the others cost',
+    ),
+  )
   assert.match(storyCheck(view, 'US-002').title, /^Passed on the first attempt by candidate 3 of 3: /)
 })
 

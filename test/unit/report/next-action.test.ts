@@ -114,13 +114,13 @@ const TABLE: Record<string, Row> = {
     cli: 'Continue with ralph run.',
   },
   'questions before a plan': {
-    state: between(midRun(), 'paused', 'the questions before the plan wait for answers', {
+    state: between(midRun(), 'paused', 'the questions before the plan are waiting for answers', {
       plan: {
         ...newPlan('sign in', 12),
         interview: { questions: [QUESTION], askedAt: NOW, answers: null },
       },
     }),
-    stands: 'Paused: the questions before the plan wait for answers · 3 of 6 stories pass',
+    stands: 'Paused: the questions before the plan are waiting for answers · 3 of 6 stories pass',
     comment: 'Answer the questions in issue `#12`: comment `/ralph plan -- 1A, 2C` there.',
     cli: 'Answer the questions in issue #12 on GitHub.',
   },

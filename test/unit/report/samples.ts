@@ -377,7 +377,7 @@ export function chosenAmongThree(): State {
   const sessions = candidates.map(({ startedAt }, at) =>
     entryWith({ ...usage(0.3 + at / 10, 100), storyId: 'US-002', iteration: 10 + at, attempt: startedAt }),
   )
-  const choice = { slot: 3, why: 'the smallest green change', candidates }
+  const choice = { slot: 3, why: 'the smallest change that passed its gates', candidates }
   const records = { ...state.records, 'US-002': { ...record(), ...state.records['US-002'], choice } }
   return { ...state, records, sessions: [...state.sessions, ...sessions] }
 }

@@ -346,10 +346,10 @@ test('the pull request has title, list and what was verified', () => {
 test('comment, summary and pull request mark a story that passed without a change', () => {
   const state = unchanged(unchanged(complete(), 'US-001'), 'US-004')
   for (const text of [stickyComment(state, facts), jobSummary(state, facts)])
-    assert.equal(text.split("<sub>without a change, by a judge's word</sub>").length - 1, 2)
+    assert.equal(text.split("<sub>without a change, on a judge's word</sub>").length - 1, 2)
   const body = pullRequestBody(state, facts)
-  assert.ok(body.includes("sign in with e-mail and password (without a change, by a judge's word)\n"))
-  assert.equal(body.split("(without a change, by a judge's word)").length - 1, 2)
+  assert.ok(body.includes("sign in with e-mail and password (without a change, on a judge's word)\n"))
+  assert.equal(body.split("(without a change, on a judge's word)").length - 1, 2)
   for (const text of [stickyComment(complete(), facts), pullRequestBody(complete(), facts)])
     assert.ok(!text.includes('without a change'))
   // What came with prd.json says nothing of this run.

@@ -27,7 +27,7 @@ function undone(nth: number): Plant {
       return notMade(
         seen === 0
           ? 'no recent commit changes product and tests in a way that can still be undone'
-          : 'no further commit of this kind',
+          : 'there is no other such commit',
       )
     },
   }
@@ -96,7 +96,7 @@ async function emptiesFile(project: DrillProject): Promise<Made | NotMade> {
       .map(async (path) => ({ path, size: (await project.read(path))?.length ?? 0 })),
   )
   const largest = sizes.sort((a, b) => b.size - a.size)[0]
-  if (largest === undefined) return notMade('no product file of a language that is known')
+  if (largest === undefined) return notMade('no product file is in a language that the drill knows')
   const clause = largest.path.endsWith('.go')
     ? /^package \w+$/m.exec((await project.read(largest.path)) ?? '')?.[0]
     : ''

@@ -124,7 +124,7 @@ async function loosened(project: DrillProject, { tests }: Break): Promise<Work |
     const work = await setting(project, paths)
     if (work !== null) return work
   }
-  return notMade('the test tool is unknown, or its settings are not in a file that this plant can change')
+  return notMade('the drill does not know the test tool, or cannot change its settings')
 }
 
 export const gates: readonly Plant[] = [

@@ -19,7 +19,7 @@ const appends = (
   kind,
   async make(project) {
     const path = firstProduct(project)
-    if (path === undefined) return notMade('no product file of a language that is known')
+    if (path === undefined) return notMade('no product file is in a language that the drill knows')
     return { work: new Map([[path, `${(await project.read(path)) ?? ''}${text(path)}`]]) }
   },
 })

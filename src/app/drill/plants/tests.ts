@@ -34,7 +34,7 @@ async function inTests(
     if (after !== null) work.set(path, after)
   }
   if (broken.tests.length === 0) return NO_TEST_FILE
-  return work.size === 0 ? notMade('the tests are written in a way that this plant cannot change') : work
+  return work.size === 0 ? notMade('the drill cannot change tests that are written like this') : work
 }
 
 const ofLanguage = (name: string, does: string, of: 'skipTests' | 'emptied' | 'withoutAssertions'): Plant =>

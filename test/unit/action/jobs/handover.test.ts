@@ -66,7 +66,7 @@ const gates = [
     output: '',
     tests: { passed: 4, failed: 0, skipped: 1 },
     flaky: true as const,
-    remarks: ['flaky: red (exit 1), and green at try 2 on the same tree'],
+    remarks: ['flaky: failed (exit 1), then passed at try 2 on the same files'],
     annotations: [{ path: 'src/a.ts', line: 3, message: 'No test ran this line.', level: 'notice' as const }],
   },
 ]

@@ -119,7 +119,7 @@ test('a check that fails in another way each time is corrected three times, then
     state.prd.userStories.slice(2).map((one) => one.blocked),
     [false, false, false, true],
   )
-  assert.match(notes ?? '', /corrected 3 times already/)
+  assert.match(notes ?? '', /corrected this 3 times already/)
 })
 
 test('max-corrections blocks what exceeds it, and a check with the same output is asked about', () => {

@@ -33,11 +33,19 @@ test('the expected value in each run is a match, whatever the order of its keys 
 
 test('another value, a failed call, NaN and two values for one example are mismatches', () => {
   const cases: [string, string, string][] = [
-    [`${lines({ total: 6, tax: 0 })}`, 'the value is another one', '{"total":6,"tax":0}'],
-    ['{"example": 1, "error": "no such function"}', 'the call failed', 'no such function'],
-    ['{"example": 1, "actual": NaN}', 'the value is not JSON', '{"example": 1, "actual": NaN}'],
-    [`${lines(1)}\n${lines(2)}`, 'the call failed', 'it was printed twice, with different values'],
-    ['{"example": 1}', 'the call failed', 'it printed neither a value nor an error'],
+    [`${lines({ total: 6, tax: 0 })}`, 'the product gives another value', '{"total":6,"tax":0}'],
+    ['{"example": 1, "error": "no such function"}', 'the call of the product failed', 'no such function'],
+    [
+      '{"example": 1, "actual": NaN}',
+      'the value of the product is not JSON',
+      '{"example": 1, "actual": NaN}',
+    ],
+    [
+      `${lines(1)}\n${lines(2)}`,
+      'the call of the product failed',
+      'the program printed two different values',
+    ],
+    ['{"example": 1}', 'the call of the product failed', 'the program printed neither a value nor an error'],
   ]
   for (const [first, why, actual] of cases) {
     const runs = thrice(`${first}\n{"example": 2, "actual": "a-b"}`)
@@ -58,7 +66,7 @@ test('a glue that says nothing about the product is written again', () => {
     fault(thrice('', { ok: false, ended: 'exit 1', errors: 'x\nno module' })) ?? '',
     /failed \(exit 1\): x no module/,
   )
-  assert.equal(fault(thrice(lines({ prices: [2, 3] }, 'a b'))), 'it printed what was given')
+  assert.equal(fault(thrice(lines({ prices: [2, 3] }, 'a b'))), 'it only printed what the examples give')
   const errors = [1, 2].map((example) => JSON.stringify({ example, error: 'boom' })).join('\n')
   assert.equal(fault(thrice(errors)), 'each call failed: boom')
 })

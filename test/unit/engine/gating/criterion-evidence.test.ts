@@ -63,7 +63,7 @@ test('an approval with existing evidence for every criterion counts, and the evi
 
 test('a criterion without evidence resets its story', async () => {
   const verdict = await judge([...ALL.slice(0, 2), ['US-002', 2, 'gate test']])
-  const reason = 'the judge named no evidence for US-002#1 (a page)'
+  const reason = 'the judge cited no evidence for US-002#1 (a page)'
   assert.deepEqual(verdict, { kind: 'reset', stories: ['US-002'], reason })
 })
 
@@ -79,7 +79,7 @@ const WRONG: readonly (readonly [string, string])[] = [
 for (const [what, shown] of WRONG) {
   test(`evidence that is ${what}: no story is reset, and another judge is asked`, async () => {
     const verdict = await judge([...ALL.slice(0, 2), ['US-002', 1, shown]])
-    const message = `the evidence that the judge named for US-002#1 (a page) was not found: ${shown}`
+    const message = `Ralph did not find the evidence that the judge cited for US-002#1 (a page): ${shown}`
     assert.deepEqual(verdict, { kind: 'none', message })
   })
 }
@@ -180,7 +180,7 @@ test('a test that no gate ran asks another judge; if the tool names no tests, it
   const lines: readonly Line[] = [['US-001', 1, 'test adds three'], ...ALL.slice(1)]
   assert.deepEqual(await judge(lines), {
     kind: 'none',
-    message: 'the evidence that the judge named for US-001#1 (two items) was not found: test adds three',
+    message: 'Ralph did not find the evidence that the judge cited for US-001#1 (two items): test adds three',
   })
   const unnamed = { tests: { passed: [], failed: [] }, provedBy: () => [] }
   assert.deepEqual(await evidenceOf('test adds three', unnamed), { level: 'claimed' })

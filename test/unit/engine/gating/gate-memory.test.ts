@@ -69,7 +69,7 @@ test('a gate that is red on the commit where it was green for a story gets a rem
   }
   const red = ['a', 'b', 'c'].map((name) => gate(name, { ok: false, ended: 'exit 1', remarks: ['odd'] }))
   assert.deepEqual(verificationRemarks(known, red), [
-    `gate a: green for ${id} and red (exit 1) at the final verification of the same commit`,
+    `gate a passed for ${id}, but failed (exit 1) in the final verification of the same commit`,
     ...['a', 'b', 'c'].map((name) => `gate ${name}: odd`),
   ])
   assert.deepEqual(verificationRemarks({ ...known, green: 'other' }, [gate('a', { ok: false })]), [])

@@ -104,7 +104,7 @@ test('a split puts every criterion into one part, and keeps the order of depende
   )
   assert.match(refused(parts(['a'], ['b']), split), /in none of the parts: c/)
   assert.match(refused(parts(['a', 'b'], ['b', 'c']), split), /in 2 parts: b/)
-  assert.match(refused(parts(['a', 'b', 'c']), split), /was not split/)
+  assert.match(refused(parts(['a', 'b', 'c']), split), /did not split/)
 })
 
 describe('an approval covers all text that a session gets', () => {

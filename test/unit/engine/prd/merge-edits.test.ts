@@ -108,7 +108,7 @@ describe('an edit of acceptance criteria', () => {
       passes: false,
       retries: 0,
       lastResult: null,
-      notes: 'Its acceptance criteria were changed after it passed: it is worked on again.',
+      notes: 'Its acceptance criteria changed after it passed, so Ralph works on it again.',
     })
   })
 

@@ -42,9 +42,9 @@ describe('formats of prd.json', () => {
     assert.deepEqual(prd.run, { ...emptyRun(), usage: emptyUsage() })
     assert.deepEqual(Object.keys(prd.extra ?? {}), ['generatedAt', 'config', 'stats'])
     const said = notes.join('\n')
-    assert.match(said, /qualityGates \("typecheck", "test"\).*never run; put them into the workflow/)
+    assert.match(said, /does not run gates .*qualityGates \("typecheck", "test"\): put them into the workflow/)
     assert.match(said, /max-iterations and max-attempts/)
-    assert.match(said, /stats is kept/)
+    assert.match(said, /does not read stats/)
     assert.match(said, /1 story had passed before/)
   })
 
@@ -90,7 +90,7 @@ describe('formats of prd.json', () => {
     assert.deepEqual(second?.dependsOn, ['US-001'])
     assert.equal(second?.priority, 2)
     assert.match(notes.join('\n'), /2 stories had no acceptance criteria/)
-    assert.match(notes.join('\n'), /labels are read as tags/)
+    assert.match(notes.join('\n'), /Ralph reads labels as tags/)
     const story = (id: string, ...dependencies: string[]) => ({
       id,
       title: id,
@@ -102,7 +102,7 @@ describe('formats of prd.json', () => {
     const other = { userStories: [story('US-1', 'react')] }
     assert.match(
       parsed(JSON.stringify(other)).notes.join('\n'),
-      /dependencies is kept but not read here: write dependsOn/,
+      /Ralph does not read the field dependencies: write dependsOn/,
     )
   })
 
@@ -146,7 +146,7 @@ describe('formats of prd.json', () => {
       ],
     )
     assert.deepEqual(prd.userStories[0]?.extra, { category: 'backend' })
-    assert.match(notes.join('\n'), /1 failed task came in as blocked/)
+    assert.match(notes.join('\n'), /1 failed task imported as blocked/)
   })
 
   test('an older field name beside the new one is an unknown field', () => {
@@ -365,11 +365,11 @@ test('a misspelled known field is kept, and noted with its path', () => {
   assert.deepEqual(prd.extra, { desciption: 'x' })
   assert.deepEqual(prd.userStories[0]?.extra, typos)
   assert.deepEqual(notes, [
-    '"desciption" is kept but not read: did you mean "description"?',
-    'US-001: "priorty" is kept but not read: did you mean "priority"?',
-    'US-001: "dependson" is kept but not read: did you mean "dependsOn"?',
-    'US-001: "tag" is kept but not read: did you mean "tags"?',
-    'US-002: "tag" is kept but not read: did you mean "tags"?',
+    'Ralph does not read "desciption": did you mean "description"?',
+    'US-001: Ralph does not read "priorty": did you mean "priority"?',
+    'US-001: Ralph does not read "dependson": did you mean "dependsOn"?',
+    'US-001: Ralph does not read "tag": did you mean "tags"?',
+    'US-002: Ralph does not read "tag": did you mean "tags"?',
   ])
 })
 

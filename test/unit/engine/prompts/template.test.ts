@@ -264,8 +264,8 @@ describe('checking a template', () => {
 
   test('reports an unknown name with its line, the nearest name, and how to escape it', () => {
     assert.deepEqual(mistakes('a\n\n{{storyID}}\r\n{{nothing_like_it}}'), [
-      'run.md:3 "{{storyID}}" write {{storyId}}, or \\{{storyID}} where the text itself is meant',
-      'run.md:4 "{{nothing_like_it}}" name one of docs/prompts.md, or write \\{{nothing_like_it}} where the text itself is meant',
+      'run.md:3 "{{storyID}}" write {{storyId}}, or \\{{storyID}} if you mean the text itself',
+      'run.md:4 "{{nothing_like_it}}" name one of docs/prompts.md, or write \\{{nothing_like_it}} if you mean the text itself',
     ])
   })
 
@@ -289,7 +289,7 @@ describe('checking a template', () => {
   })
 
   test('reports a template that is too long', () => {
-    assert.match(mistakes('x'.repeat(70_000))[0] ?? '', /70000 characters shorten it/)
+    assert.match(mistakes('x'.repeat(70_000))[0] ?? '', /70000 characters shorten the template/)
   })
 })
 
@@ -315,17 +315,17 @@ describe('the place of templates', () => {
     )
     assert.deepEqual(found.mistakes, [])
     assert.deepEqual(found.notes, [
-      ".ralph/prompts/SETUP_PROMPT.md is used as it is: rename it to setup.md when it is Ralph's own",
+      'Ralph uses .ralph/prompts/SETUP_PROMPT.md. When you have adapted it to Ralph, rename it to setup.md',
     ])
     assert.deepEqual(found.warnings, [
-      'PROMPT_plan.md is not used: if it is a prompt of another tool, move it to .ralph/prompts/plan.md',
+      'Ralph does not use PROMPT_plan.md: if it is a prompt of another tool, move it to .ralph/prompts/plan.md',
     ])
   })
 
   test('a prompt.md of an earlier tool that no template replaces is a warning', async () => {
     const { warnings } = await checkTemplates(files({ 'ralph/prompt.md': 'Work on the story.' }))
     assert.deepEqual(warnings, [
-      'ralph/prompt.md is not used: if it is a prompt of another tool, move it to .ralph/prompts/run.md',
+      'Ralph does not use ralph/prompt.md: if it is a prompt of another tool, move it to .ralph/prompts/run.md',
     ])
   })
 

@@ -58,7 +58,7 @@ const WRONG: Readonly<Record<string, [Parameters<typeof site>[0][string], string
   ],
   '/redirect': [
     (_, response) => void response.writeHead(302, { location: 'https://example.com/login' }).end(),
-    'not followed: the page leads to https://example.com/login, off the origin',
+    'not followed: the page redirects to https://example.com/login, on another origin',
   ],
   '/file': [
     html('<script>location = "file:///etc/passwd"</script>'),
@@ -190,7 +190,7 @@ chrome('a page sends no request to another origin, neither by frames, workers no
     `${far}/worker`,
     'ws://example.com/socket',
   ])
-    assert.ok(all.includes(`not asked, off the origin: ${told}`), `${told}\n${all}`)
+    assert.ok(all.includes(`blocked a request to another origin: ${told}`), `${told}\n${all}`)
 })
 
 chrome('a page sends no UDP packet, and WebRTC reaches no STUN server', async () => {
@@ -285,7 +285,7 @@ const ENDLESS: Readonly<Record<string, [Parameters<typeof site>[0][string], RegE
   '/poll': [html('<script>setInterval(() => fetch("/poll"), 20)</script>'), null],
   '/memory': [
     html('<script>const all = []; for (;;) all.push(new Array(1e6).fill(Math.random()))</script>'),
-    /crashed: the page ended its process|not loaded/,
+    /crashed: the page's process crashed|not loaded/,
   ],
 }
 chrome('a page that does not settle is left, and the next one is checked', async () => {
@@ -311,7 +311,7 @@ chrome('a console of 10 MB is cut, and an error after it is found', async () => 
   const { ok, output, remarks } = await look(shop.url, ['/', '/one', '/errors'], { pageTimeoutMs: 60_000 })
   assert.equal(ok, false)
   assert.match(output, /console error: at last\n/)
-  assert.match(output, /one:\n {2}console error: 1 more that were too many, or too long, to be read\n/)
+  assert.match(output, /one:\n {2}console error: 1 more errors, which were too many or too long to read\n/)
   assert.match(output, /console error: number 19\n {2}and 981 more/)
   assert.ok(output.length < 20_000)
   assert.match(remarks?.join('\n') ?? '', /it printed 10000 messages/)
@@ -328,7 +328,7 @@ chrome('a browser that crashes is a red result with its reason, and leaves no pr
   })
   const { ok, ended, output, screenshots } = await look(shop.url, ['/', '/end', '/more'])
   assert.equal(ok, false)
-  assert.match(ended, /^the browser was ended by SIGKILL while http:\/\/localhost:\d+\/end was looked at$/)
+  assert.match(ended, /^the browser was ended by SIGKILL while it showed http:\/\/localhost:\d+\/end$/)
   assert.ok(output.includes(ended))
   assert.equal(screenshots?.length, 1)
   assert.deepEqual(left(), [])
@@ -364,7 +364,7 @@ for (const [what, page] of [
     const mark = newMark()
     const { ok, ended } = await look(shop.url, ['/'], { signal, mark, pageTimeoutMs: 40_000 })
     assert.equal(ok, false)
-    assert.match(ended, /^the browser was cancelled while/)
+    assert.match(ended, /^the browser was stopped while/)
     // Of 10 seconds that a cancelled job has.
     assert.ok(performance.now() - began < 8000, String(performance.now() - began))
     assert.deepEqual(left(), [])
@@ -384,7 +384,7 @@ chrome('a cancelled check that ends slowly is reported as cancelled', async () =
     const stop = new AbortController()
     await using shop = await site({ '/': () => stop.abort() })
     const { ended } = await look(shop.url, ['/'], { executable, signal: stop.signal, pageTimeoutMs: 40_000 })
-    assert.match(ended, /^the browser was cancelled while/)
+    assert.match(ended, /^the browser was stopped while/)
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -400,7 +400,7 @@ chrome('a browser that crashes while a page loads is reported at once', async ()
     },
   })
   const { ended } = await look(shop.url, ['/'], { pageTimeoutMs: 40_000 })
-  assert.match(ended, /^the browser was ended by SIGKILL while http:\/\/localhost:\d+\/ was looked at$/)
+  assert.match(ended, /^the browser was ended by SIGKILL while it showed http:\/\/localhost:\d+\/$/)
   assert.ok(performance.now() - began < 8000, String(performance.now() - began))
 })
 

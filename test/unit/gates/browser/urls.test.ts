@@ -40,9 +40,9 @@ test('pages of stories and of the configuration are visited once each, and only 
     ['http://localhost:3000/', 'http://localhost:3000/cart', 'http://127.0.0.1:3000/cart'],
   )
   assert.deepEqual(remarks, [
-    'US-001 names https://example.com/pay, which no service answers: not visited',
-    'US-001 names http://localhost:3000/users/:id, a pattern: not visited',
-    'US-001 names http://localhost:3000/{lang}/, a pattern: not visited',
+    'US-001 names https://example.com/pay, but no service answers there, so it was not visited',
+    'US-001 names http://localhost:3000/users/:id, which is a pattern, so it was not visited',
+    'US-001 names http://localhost:3000/{lang}/, which is a pattern, so it was not visited',
   ])
 })
 
@@ -96,7 +96,7 @@ test('pages beyond the limit are counted in a remark', () => {
   const many = Array.from({ length: 30 }, (_, at) => `/page-${at}`)
   const { pages, remarks } = selectPages([], { ...SITE, urls: many })
   assert.equal(pages.length, 20)
-  assert.deepEqual(remarks, ['10 more pages are not visited: 20 are looked at'])
+  assert.deepEqual(remarks, ['10 more pages were not visited: Ralph visits at most 20'])
 })
 
 test('all names of loopback are one origin, and only HTTP URLs have an origin', () => {

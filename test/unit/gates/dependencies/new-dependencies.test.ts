@@ -173,16 +173,16 @@ test('a file that cannot be read gives one sentence, and ends nothing', async ()
     'h/pnpm-lock.yaml': { after: 'lockfileVersion: 12\n' },
   })
   assert.deepEqual(got, [
-    'the packages in package-lock.json could not be compared: it has 60 MB, and Ralph reads at most 16 MB',
-    'the packages in a/package-lock.json could not be compared: its format version 9 is unknown',
-    'the packages in b/package-lock.json could not be compared: it has the conflict markers of a merge',
-    'the packages in c/package-lock.json could not be compared: it has the conflict markers of a merge',
-    'the packages in d/yarn.lock could not be compared: it is not a lockfile of Yarn 1 or later',
-    'the packages in bun.lockb could not be compared: it is binary (`bun install --save-text-lockfile` writes a text file)',
-    'the packages in e/Cargo.lock could not be compared: its format version 9 is unknown',
-    'the packages in f/pnpm-lock.yaml could not be compared: pnpm did not write it in this form',
-    'the packages in g/pnpm-lock.yaml could not be compared: pnpm did not write it in this form',
-    'the packages in h/pnpm-lock.yaml could not be compared: its format version 12 is unknown',
+    'Ralph could not compare the packages in package-lock.json: it has 60 MB, and Ralph reads at most 16 MB',
+    'Ralph could not compare the packages in a/package-lock.json: its format version 9 is unknown',
+    'Ralph could not compare the packages in b/package-lock.json: it has the conflict markers of a merge',
+    'Ralph could not compare the packages in c/package-lock.json: it has the conflict markers of a merge',
+    'Ralph could not compare the packages in d/yarn.lock: it is not a lockfile of Yarn 1 or later',
+    'Ralph could not compare the packages in bun.lockb: the file is binary (`bun install --save-text-lockfile` writes a text file)',
+    'Ralph could not compare the packages in e/Cargo.lock: its format version 9 is unknown',
+    'Ralph could not compare the packages in f/pnpm-lock.yaml: the file does not have the form that pnpm writes',
+    'Ralph could not compare the packages in g/pnpm-lock.yaml: the file does not have the form that pnpm writes',
+    'Ralph could not compare the packages in h/pnpm-lock.yaml: its format version 12 is unknown',
   ])
 })
 

@@ -86,7 +86,7 @@ test('where the content of a file makes the guard throw, the attempt is refused 
   const files = { 'a.txt': CHANGED, 'b.txt': { before: 'a', after: 'crash' }, 'c.txt': CHANGED }
   const { failure, dropped } = await examined(files, { redactor })
   assert.equal(failure?.kind, 'guard')
-  assert.match(failure?.summary ?? '', /b\.txt: it could not be looked at: Maximum call stack size exceeded/)
+  assert.match(failure?.summary ?? '', /b\.txt: Ralph could not check it: Maximum call stack size exceeded/)
   assert.deepEqual(dropped, ['b.txt'])
 })
 
@@ -103,9 +103,9 @@ test('changed documents that agents read are reported, in any folder', async () 
     'docs/agents.txt': CHANGED,
   }
   assert.deepEqual(await remarksOn({ ...files, '.github/copilot-instructions.md': CHANGED }), [
-    'AGENTS.md: agents read it before they work, reviewing ones among them',
-    '.github/copilot-instructions.md: agents read it before they work, reviewing ones among them',
-    'web/Claude.MD: agents read it before they work, reviewing ones among them',
+    'AGENTS.md: agents, including reviewers, load this file automatically',
+    '.github/copilot-instructions.md: agents, including reviewers, load this file automatically',
+    'web/Claude.MD: agents, including reviewers, load this file automatically',
   ])
 })
 
@@ -118,7 +118,7 @@ test('a sensitive file is reported, whatever it contains', async () => {
     ])
   }
   const gone = await remarksOn({ '.gitattributes': { before: '* -diff', after: null } })
-  assert.match(gone.join(), /^acts on what reviewers are shown.*: \.gitattributes$/)
+  assert.match(gone.join(), /^acts on how GitHub shows a diff.*: \.gitattributes$/)
 })
 
 test('a path that is too long is refused by the guard, and not examined further', async () => {

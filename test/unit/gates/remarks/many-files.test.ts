@@ -20,7 +20,7 @@ test('the folder of many new files is named, not its parts and not what is above
   const modules = added(6000, (index) => `node_modules/pack-${index % 40}/lib/f${index}.js`)
   const work = added(20, (index) => `src/f${index}.js`)
   assert.deepEqual(manyNewFiles([...modules, ...work]), [
-    'node_modules/: 6000 new files. If a tool makes them, add the line /node_modules/ to .gitignore before this work is merged',
+    'node_modules/: 6000 new files. If a tool created them, add the line /node_modules/ to .gitignore before you merge',
   ])
   const deep = added(900, (index) => `apps/web/node_modules/p${index % 7}/f${index}.js`)
   assert.deepEqual(folders([...deep, ...work]), ['apps/web/node_modules/'])

@@ -25,7 +25,7 @@ function calling(): State {
     position: 'open' as const,
     until: NOW + 20 * MINUTE,
     sameError: 5,
-    history: [{ at: NOW, from: 'closed', to: 'open', why: 'the same failure 5 times in a row' }],
+    history: [{ at: NOW, from: 'closed', to: 'open', why: '5 attempts in a row failed in the same way' }],
   }
   const records = { ...state.records, 'US-003': record({ ...state.records['US-003'], breaker }) }
   return { ...state, control: { ...state.control, calls }, records }

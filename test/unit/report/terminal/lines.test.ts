@@ -189,7 +189,7 @@ test('the log of an iteration that passes', () => {
 
 test('the log of gates has test counts, flakiness and remarks', () => {
   const tests = { passed: 38, failed: 2, skipped: 1 }
-  const flaky = 'flaky: red (exit 1), and green at try 2 on the same tree'
+  const flaky = 'flaky: failed (exit 1), then passed at try 2 on the same files'
   const lines = gates([
     {
       ...passedGate('test', 14_000),
@@ -230,7 +230,7 @@ test('the log of a story that passed without a change says so', () => {
   const state = unchanged(pass(justStarted(), 'US-001'), 'US-001')
   assert.equal(
     said({ kind: 'accepted', commit: 'e011c0ffee0123' }, state)[1],
-    "[ralph] US-001 passes after 2m 34s, without a change, by a judge's word, 1 of 6 stories pass",
+    "[ralph] US-001 passes after 2m 34s, without a change, on a judge's word, 1 of 6 stories pass",
   )
 })
 

@@ -305,7 +305,7 @@ const CASES: Case[] = [
           env: { HOME: '/none', CI: 'true', RUNNER_ENVIRONMENT: 'github-hosted' },
         }),
       ),
-    /^fault: no key.* -> add a valid one to the repository's secrets.*AMP_API_KEY/,
+    /^fault: no key.* -> add a valid key to the secrets of the repository.*AMP_API_KEY/,
   ],
   [
     'custom agent',
@@ -432,7 +432,9 @@ test('parallel workers: a login that only one session at a time can renew is a w
     await writeFile(file, '{"claudeAiOauth":{"accessToken":"a","refreshToken":"secret"}}')
     const [first = '', ...others] = await look()
     assert.ok(
-      first.startsWith(`warning: claude is logged in by ${file}, which only one session at a time can renew`),
+      first.startsWith(
+        `warning: the login of claude is in ${file}, which only one session at a time can renew`,
+      ),
     )
     assert.match(first, / -> set ANTHROPIC_API_KEY or .*, or leave max-parallel out$/)
     assert.ok(!first.includes('secret'))
