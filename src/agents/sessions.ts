@@ -225,10 +225,10 @@ export function createSessions(options: SessionsOptions): AgentPort {
     if (verdict === null) {
       const lines = '<ralph>VERIFIED</ralph> or <ralph>RESET:ids</ralph>'
       const place = answersInOutput
-        ? "the judge's output does not end with"
-        : "the judge's answer does not have"
+        ? "the judge's output does not end with a line"
+        : "the judge's answer does not have a line"
       const how = answersInOutput ? ': the agent must print it last (docs/custom-agent.md)' : ''
-      return { kind: 'none', message: `${place} a line ${lines}${how}` }
+      return { kind: 'none', message: `${place} ${lines}${how}` }
     }
     if (verdict.kind === 'verified') {
       const { evidence } = verdict

@@ -36,7 +36,7 @@ async function mergeBase(tools: JoinTools, state: State, theirs: string): Promis
     commit,
     tree,
     base: await rootOf(tools, green),
-    isNeeded: plain.conflicts.length > 0,
+    isNeeded: from !== null,
   }
 }
 

@@ -123,7 +123,7 @@ test('lines of the plan that an agent rewrote, so that they match no story, stay
   assert.equal((await chain.go()).outcome, 'complete')
   assert.equal(await chain.read(BRANCH, PLAN), hostile.files[PLAN])
   assert.deepEqual(
-    chain.notes.filter((note) => note.includes('marked')),
+    chain.notes.filter((note) => note.includes('tick off')),
     [
       'Ralph could not tick off US-001, US-002, because the documents of the plan have changed. Tick them off by hand',
     ],

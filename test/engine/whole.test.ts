@@ -349,7 +349,7 @@ test('a skipped test that a story removes is reported, however many tests the st
   const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
   assert.match(
     summary,
-    /^gate test \(checks as they were\): 1 test that was skipped is now deleted or no longer skipped; no judge said/,
+    /^gate test \(checks as they were\): 1 test that was skipped is now deleted or no longer skipped; no judge confirmed/,
   )
 })
 
@@ -362,5 +362,5 @@ test("an ignore file that a change adds and a gate's command names is left out o
   })
   assert.equal((await chain.go()).outcome, 'stuck')
   const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
-  assert.match(summary, /^gate lint \(checks as they were\): red \(exit 1\): broken; no judge said/)
+  assert.match(summary, /^gate lint \(checks as they were\): red \(exit 1\): broken; no judge confirmed/)
 })

@@ -21,7 +21,7 @@ export const BuiltEdit = z.object({
 /** What an edit would make. `tree` and `base`: trees of the result, with conflict markers, and of the commit before it. */
 export type EditedBranch =
   | { kind: 'same' }
-  /** `isNeeded`: git by itself sees conflicts, such as in Ralph's own files after a squash. GitHub shows them until this is merged. */
+  /** `isNeeded`: the base has work of the branch under other commits, after a squash or rebase. GitHub shows conflicts until this is merged. */
   | { kind: 'edited'; commit: string; tree: string; base: string; isNeeded?: boolean }
   | { kind: 'conflict'; paths: readonly string[]; tree: string; base: string }
   /** Other stories changed the same lines since. */

@@ -56,7 +56,7 @@ for (const [command, name, payload] of [
       },
     })
     assert.equal(status, 0, `${stdout}${stderr}`)
-    assert.match(stdout, new RegExp(`^::notice::command: ${command} works only for workflow_dispatch`, 'm'))
+    assert.match(stdout, new RegExp(`^::notice::command: ${command} works only for the event workflow_dispatch`, 'm'))
   })
 }
 

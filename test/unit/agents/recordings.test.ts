@@ -132,10 +132,10 @@ test('claude: a usage limit gives the time of the reset in milliseconds', () => 
 
 test('claude: a broken stream is reported, and no other recording reports one', () => {
   for (const name of ['middrop', 'miderror', 'midhang']) {
-    assert.match(replay(recorded('claude', name)).end.message, /stream broke off/)
+    assert.match(replay(recorded('claude', name)).end.message, /connection broke during an answer/)
   }
   const others = cases.filter((one) => one.cli === 'claude' && !one.case.startsWith('mid'))
-  for (const one of others) assert.doesNotMatch(replay(one).end.message, /stream broke off/, one.case)
+  for (const one of others) assert.doesNotMatch(replay(one).end.message, /connection broke during an answer/, one.case)
 })
 
 test('gemini: a marker that two deltas split is whole in the final text', () => {

@@ -108,7 +108,7 @@ test('prd.json is parsed as JSON or as Markdown', async () => {
   const read = await parseStories('- [x] Sign in\n', 'prd.json')
   assert.ok(read.ok)
   assert.equal(read.prd.userStories[0]?.lastResult?.imported, true)
-  for (const note of read.notes) assert.match(note, /prd\.json|imported as passed|without an id/)
+  for (const note of read.notes) assert.match(note, /prd\.json|imported as passed|had no id/)
   const json = await parseStories('{"tasks": [{"title": "a"}]}', '.ralph/prd.json')
   assert.ok(json.ok)
   for (const note of json.notes) assert.match(note, /^\.ralph\/prd\.json: /)

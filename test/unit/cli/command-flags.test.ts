@@ -195,9 +195,9 @@ test('commands that cannot be done are refused, with what to type instead', asyn
     [
       ['note', 'US-999', '--', 'x'],
       /no story US-999/,
-      /there are US-001 and US-002\n {2}fix: ralph status$/m,
+      /The stories are US-001 and US-002\n {2}fix: ralph status$/m,
     ],
-    [['retry', 'login'], /no story login; there are US-001 and US-002$/m, /fix: ralph status$/m],
+    [['retry', 'login'], /no story login\. The stories are US-001 and US-002$/m, /fix: ralph status$/m],
     [['note', 'US-002', 'US-0O1', 'x'], /no story US-0O1/, /fix: ralph note US-001$/m],
     [['add', 'Sign out'], /needs a title/, /fix: ralph add -- Sign out$/m],
     [

@@ -338,7 +338,7 @@ test("init pins the action's commit; where it is unknown, a placeholder is repor
     /warning: Ralph could not look up the commit of the action.*`ralph init`.*ralph init --pin COMMIT/,
   )
   assert.match(await project.read(workflow), /ralph\/action@<sha> # v1/)
-  const refused = (job: string) => new RegExp(`fault .*${job} uses ralph/action@<sha>; .*ralph init --pin`)
+  const refused = (job: string) => new RegExp(`fault .*${job} has no version of the action yet: ralph/action@<sha>; .*ralph init --pin`)
   const doctor = () => project.ralph('doctor', '--no-gates').out
   const inProject = (...args: string[]) =>
     execFileSync('git', ['-C', project.folder, ...who, ...args], { encoding: 'utf8' })
@@ -354,7 +354,7 @@ test("init pins the action's commit; where it is unknown, a placeholder is repor
   git('tag', '-a', 'v1', '-m', 'v1')
   const edited = (await project.read(workflow)).replace('name: Ralph', 'name: ours')
   await project.write({ [workflow]: edited })
-  assert.doesNotMatch(init(), /warning: the commit of the action/)
+  assert.doesNotMatch(init(), /warning: Ralph could not look up the commit/)
   const pinned = `ralph/action@${git('rev-parse', 'HEAD')} # v1`
   assert.equal(await project.read(workflow), edited.replaceAll('ralph/action@<sha> # v1', pinned))
   assert.ok((await project.read('.github/workflows/ralph-resume.yml')).includes(pinned))

@@ -26,7 +26,7 @@ test('a state of a newer version is refused with what to do, and is not changed'
   for (const args of [['run', ...place.agent, ...GATE], ['status'], ['report'], ['retry', 'US-001']]) {
     const { code, err } = await place.ralph(...args)
     assert.equal(code, 64, err)
-    assert.match(err, /state\.json: version: found 99, expected 1 or less\n.*update this one/)
+    assert.match(err, /state\.json: version: found 99, expected 1 or less\n.*Update this Ralph/)
   }
   const all = await place.json('report', '--all')
   assert.match(JSON.stringify(all.unread), /expected.{3}1 or less/, 'the others are told all the same')

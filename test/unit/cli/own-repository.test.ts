@@ -40,7 +40,7 @@ test("a pass in people's commit on the branch is reported as well", async () => 
   await writeFile(join(place.repository, path), JSON.stringify(prd, null, 2))
   place.git('commit', '-qam', 'docs: it passes')
   const { out, err } = await place.ralph('run', ...place.agent, ...GATE, ...NO_JUDGE)
-  assert.match(out + err, /says `passes: true` for US-002: ignored/)
+  assert.match(out + err, /has `passes: true` for US-002, which Ralph ignores/)
 })
 
 test("context.md keeps the documents' words and takes a session's, too", () => {

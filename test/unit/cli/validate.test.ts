@@ -112,7 +112,7 @@ test('validate warns about a workflow that GitHub cannot start, which does not s
   const needs = ['--gate', 'test=true', '--agent', 'custom', '--agent-command', 'cat']
   const { code, out } = ralph('workflow', files, 'validate', ...needs)
   assert.equal(code, 0, out)
-  assert.match(out, /^warning: workflow: .*ralph\.yml has no workflow_dispatch trigger; fix: write on: /m)
+  assert.match(out, /^warning: workflow: .*ralph\.yml has no workflow_dispatch trigger; fix: add on: /m)
 })
 
 test('validate checks prd.json although the configuration is unreadable or missing', () => {
@@ -138,7 +138,7 @@ test('validate warns about what it changed or ignored in prd.json, and about set
   const { code, out } = ralph('notes', files, 'validate')
   assert.equal(code, 0, out)
   const place = PRD.replaceAll('.', '\\.')
-  assert.match(out, new RegExp(`^warning: ${place}: config\\.qualityGates \\(.*\\) is a proposal only`, 'm'))
+  assert.match(out, new RegExp(`^warning: ${place}: Ralph does not run gates from prd\\.json, such as config\\.qualityGates \\(`, 'm'))
   assert.match(out, new RegExp(`^warning: ${place}: US-\\d+: Ralph does not read "dependOn"`, 'm'))
   assert.match(out, /^warning: ralph\.config\.yml: agentEnv: GITHUB_TOKEN is never passed to the agent/m)
 })
@@ -171,7 +171,7 @@ test('validate reports invisible characters by story, field, kind and place, and
   )
   assert.equal(code, 0, out)
   assert.deepEqual(
-    out.split('\n').filter((line) => line.includes('not shown')),
+    out.split('\n').filter((line) => line.includes('neither shows')),
     [
       'US-001 title: 4 tag characters, the first at character 8',
       'US-001 description: 1 bidirectional control, the first at character 2',

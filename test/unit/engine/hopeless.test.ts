@@ -177,7 +177,7 @@ describe('a story that rests after the breaker opened', () => {
     const alone = after(words(4).map((one) => ({ ...one, tree: 'the same' })))
     const verdict = outcomeOf(ready(alone), limits, NOW)
     assert.deepEqual([verdict?.outcome, verdict?.until], ['paused', NOW + 30 * MINUTE])
-    assert.match(verdict?.reason ?? '', /waits until/)
+    assert.match(verdict?.reason ?? '', /has to wait until/)
     assert.deepEqual(nextStep(ready(alone), limits, NOW + 30 * MINUTE), {
       kind: 'reserve',
       storyId: 'US-001',

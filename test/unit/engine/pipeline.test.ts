@@ -69,7 +69,8 @@ async function run(steps: readonly PipelineStep[], world: World = {}) {
       },
       signal: new AbortController().signal,
       report: (text) => {
-        if (text.includes('is left out')) happened.push(`-${text.split(' ')[0]}`)
+        const [, skipped] = /^step (\S+) is left out/.exec(text) ?? []
+        if (skipped !== undefined) happened.push(`-${skipped}`)
       },
       attempt: async ({ step: { name, type }, bounds, failed }) => {
         happened.push(name)

@@ -161,16 +161,16 @@ test('a report that is stale, missing, broken, too large, no file or behind a li
   assert.deepEqual(said, [
     'report old.xml: the gate wrote no new file, and Ralph reads no old ones',
     'report none.xml: there is no such file',
-    'pipe.xml: no file that can be read',
-    'linked/*.xml: there is no such file',
-    'linked/x.xml: there is no such file',
-    'link.xml: no file that can be read',
-    'large.xml: too large to be read',
-    '**/*.never: there is no such file',
+    'report pipe.xml: it is not a readable file',
+    'report linked/*.xml: there is no such file',
+    'report linked/x.xml: there is no such file',
+    'report link.xml: it is not a readable file',
+    'report large.xml: it is too large to read',
+    'report **/*.never: there is no such file',
     'report odd.sarif: Ralph cannot read it: the file is damaged',
     'report broken.xml: Ralph cannot read it: the file is damaged',
     'report no.sarif: Ralph cannot read it: the file is damaged',
-    'page.xml: cannot be read: neither JUnit XML nor SARIF',
+    'report page.xml: Ralph cannot read it: neither JUnit XML nor SARIF',
   ])
 })
 
@@ -182,7 +182,7 @@ test('a report behind a folder that is a link out of the tree is not read', asyn
   const run = `ln -s ${outside} out; touch ${outside}/junit.xml`
   for (const path of ['out/junit.xml', 'out/*.xml', '**/junit.xml']) {
     const result = await ran(t, { gate: { run, report: [path] } })
-    assert.deepEqual([result.tests, remarks(result)], [undefined, [`${path}: there is no such file`]], path)
+    assert.deepEqual([result.tests, remarks(result)], [undefined, [`report ${path}: there is no such file`]], path)
   }
 })
 
@@ -266,7 +266,7 @@ test('with a threshold, a changed file that the report does not name counts as n
       options: { code },
     })
   const red = await made(26)
-  assert.deepEqual([red.ok, red.ended], [false, 'covered 25 % of 4 changed lines, 26 % asked'])
+  assert.deepEqual([red.ok, red.ended], [false, 'tests ran 25 % of 4 changed lines, but the threshold is 26 %'])
   assert.match(red.output, /No test ran:\n {2}src\/b\.js:1-7\n/)
   assert.deepEqual(remarks(red), [
     'tests ran 25 % of 4 changed lines; no test ran src/b.js:1-7',
@@ -294,7 +294,7 @@ test('without a coverage report a threshold is not reached; on the base there is
     [red.ok, red.ended],
     [false, 'no coverage file says how much of the change tests ran, but the threshold is 80 %'],
   )
-  assert.match(red.output, /wrote nothing new/)
+  assert.match(red.output, /the gate wrote no new file/)
   assert.deepEqual((await made(null)).ok, true)
   assert.equal((await made(80, { of: 'baseline', from: 'new', commit: 'new' })).ok, true)
   assert.match((await made(80, STORY, 'echo what > lcov.info')).output, /neither lcov nor Cobertura/)

@@ -175,7 +175,7 @@ describe('a story', () => {
 
   test('that deletes tests beside them is reported', async () => {
     const result = await judge({ output: pytest([A, B], 5) }, later())
-    assert.deepEqual(result.findings, ['ran 7 tests, and 10 before: 3 fewer'])
+    assert.deepEqual(result.findings, ['ran 7 tests, 3 fewer than before (10)'])
   })
 
   test('may correct one: as it was at the fork point, it fails', async () => {

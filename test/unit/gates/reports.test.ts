@@ -112,7 +112,7 @@ test('XML with its own entities, deep nesting or a missing end gives a remark', 
   ]) {
     const { tests, annotations, remarks } = reports(text)
     assert.deepEqual([tests, annotations, remarks.length], [null, [], 1])
-    assert.match(remarks[0] ?? '', /^report: cannot be read/)
+    assert.match(remarks[0] ?? '', /^report report: Ralph cannot read it/)
   }
   assert.match(reports(`{"a":${'['.repeat(100)}`).remarks[0] ?? '', /damaged/)
 })

@@ -14,7 +14,7 @@ const ACTS: [RegExp, string[]][] = [
   [/what gates run/, ['.pnpmfile.cjs', '.yarn/plugins/x.cjs', '.cargo/config.toml', 'bunfig.toml']],
   [/versions of tools/, ['.nvmrc', '.node-version', '.tool-versions', '.python-version', 'rust-toolchain']],
   [/versions of tools/, ['rust-toolchain.toml', 'mise.toml', '.mise.local.toml', '.config/mise.toml']],
-  [/reviewers are shown/, ['.gitattributes', 'src/.gitattributes']],
+  [/shows a diff to reviewers/, ['.gitattributes', 'src/.gitattributes']],
   [/other services/, ['.circleci/config.yml', '.circleci', '.gitlab-ci.yml', 'Jenkinsfile', 'netlify.toml']],
   [/other services/, ['azure-pipelines.yml', '.travis.yml', 'bitbucket-pipelines.yml', 'appveyor.yml']],
   [/other services/, ['.buildkite/pipeline.yml', '.drone.yml', '.woodpecker/a.yml', '.woodpecker.yml']],

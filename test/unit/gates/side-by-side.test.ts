@@ -232,7 +232,7 @@ test('gates that ran while one wrote to a file of the commit run again, alone, n
         ['reads', true, true],
       ],
     )
-    assert.match(first[1]?.remarks?.[0] ?? '', /changed while it ran at the same time as writes/)
+    assert.match(first[1]?.remarks?.[0] ?? '', /changed while this gate ran at the same time as writes/)
     assert.ok(ended.includes('reads: false'), 'beside each other it was red')
     assert.equal(await readFile(file, 'utf8'), 'as committed')
     const order: string[] = []

@@ -20,7 +20,7 @@ const OUTPUTS: readonly (readonly [runner: string, output: string, passed: strin
     'TAP',
     'TAP version 13\n# Subtest: adds\nok 1 - adds\n  ---\nok 2 - later # SKIP\nnot ok 3 - bad\n',
     ['adds'],
-    [],
+    ['bad'],
   ],
   [
     'jest --verbose',

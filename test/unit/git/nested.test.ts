@@ -144,7 +144,7 @@ test('in a submodule, files that a build left are removed with a remark, changed
   const refused = (await at.inspect()) ?? ''
   assert.match(
     refused,
-    /the session changed ignored files in files of a submodule \(2\)\n.*\nlib\/vendor: a\.txt\nlib\/vendor: new\.js$/s,
+    /the session changed files of a submodule \(2\)\n.*\nlib\/vendor: a\.txt\nlib\/vendor: new\.js$/s,
   )
 })
 

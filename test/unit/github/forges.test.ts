@@ -132,7 +132,7 @@ for (const dialect of ['gitea', 'forgejo'] as const) {
       ],
     )
     assert.equal(warnings.length, 1)
-    assert.match(warnings[0] ?? '', /^this server has no checks: statuses are posted instead/)
+    assert.match(warnings[0] ?? '', /^this server has no checks, so Ralph posts statuses instead/)
     assert.deepEqual(github.violations, [])
   })
 
@@ -161,7 +161,7 @@ for (const dialect of ['gitea', 'forgejo'] as const) {
     )
     assert.equal(await findWorkflowRun(client, run.id), null)
     assert.deepEqual(warnings, [
-      `run ${run.id} could not be looked up: this server does not say whether the run has ended`,
+      `Ralph could not look up run ${run.id}: this server does not say whether the run has ended`,
     ])
   })
 

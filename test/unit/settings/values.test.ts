@@ -79,7 +79,7 @@ test('an invalid choice suggests the nearest', () => {
   assert.deepEqual(bad('pull-request', 'drfat'), {
     path: 'input pull-request',
     found: '"drfat"',
-    expected: 'draft, ready or none',
+    expected: 'draft, ready, none or stacked',
     fix: 'did you mean draft?',
   })
   for (const [name, value] of [

@@ -86,7 +86,7 @@ test('where the content of a file makes the guard throw, the attempt is refused 
   const files = { 'a.txt': CHANGED, 'b.txt': { before: 'a', after: 'crash' }, 'c.txt': CHANGED }
   const { failure, dropped } = await examined(files, { redactor })
   assert.equal(failure?.kind, 'guard')
-  assert.match(failure?.summary ?? '', /b\.txt: Ralph could not check it: Maximum call stack size exceeded/)
+  assert.match(failure?.summary ?? '', /b\.txt: Ralph could not read it: Maximum call stack size exceeded/)
   assert.deepEqual(dropped, ['b.txt'])
 })
 

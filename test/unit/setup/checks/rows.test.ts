@@ -448,7 +448,7 @@ test('parallel workers: a login that only one session at a time can renew is a w
     )
     assert.match(
       (await look({ CODEX_HOME: join(home, 'moved') }, { agent: 'codex' }))[0] ?? '',
-      /^warning: codex /,
+      /^warning: the login of codex /,
     )
     await writeFile(join(home, 'moved', 'auth.json'), '{"OPENAI_API_KEY":"k","tokens":{"refresh_token":""}}')
     assert.deepEqual(await look({ CODEX_HOME: join(home, 'moved') }, { agent: 'codex' }), fine)
