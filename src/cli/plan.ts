@@ -99,7 +99,10 @@ async function begin(place: PlanPlace): Promise<PlanDialogue> {
   const branch = `${settings.branchPrefix}${feature}`
   const { branchName } = dialogue.draft.prd
   if (existing.isNew && ![branch, ''].includes(branchName))
-    say(['', `The documents name the branch ${terminalText(branchName)}, so a run works there, not on ${branch}.`])
+    say([
+      '',
+      `The documents name the branch ${terminalText(branchName)}, so a run works there, not on ${branch}.`,
+    ])
   return dialogue
 }
 

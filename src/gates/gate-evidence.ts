@@ -163,7 +163,7 @@ function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, nam
 function lostCount(tests: TestCounts | null, { of, baseline }: GateRun, name: string): string | null {
   const had = testsRun(baseline[name]?.tests)
   if (tests !== null || had === 0 || of === 'baseline' || of === 'join') return null
-  return `its output has no number of tests, but it had ${had} before`
+  return `its output has no number of tests, and it had ${had} before`
 }
 
 const NO_COUNT = 'its output has no number of tests, so Ralph would not notice if fewer tests ran'

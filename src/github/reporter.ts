@@ -481,7 +481,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   async #updateStack(state: State): Promise<void> {
     const { stack } = this.#options
-    await this.#attempt('the stack of pull requests could not be updated', undefined, async () =>
+    await this.#attempt('update the stack of pull requests', undefined, async () =>
       stack?.update(state, this.#pull),
     )
   }

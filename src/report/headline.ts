@@ -187,7 +187,7 @@ function withoutVerdict({ verification: { sessions, message } }: State): string 
 
 function describeContinuation(state: State): string {
   const held = nextJobHeldUntil(state)
-  if (held !== null) return `GitHub's rate limit refuses the next job until ${formatUtc(held)}`
+  if (held !== null) return `GitHub's rate limit blocks the next job until ${formatUtc(held)}`
   return willContinue(state) ? 'the next job continues' : 'the batch is over'
 }
 

@@ -67,7 +67,7 @@ test('a repository that does not allow auto-merge is told which box to tick', as
   assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
   assert.match(
     await summaryOf(site),
-    /Auto-merge is not on: tick Settings &#62; General &#62; &#34;Allow auto-merge&#34;/,
+    /Auto-merge is not on: this repository does not allow it\. Tick Settings &#62; General &#62; &#34;Allow auto-merge&#34;/,
   )
 })
 

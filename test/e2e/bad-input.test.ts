@@ -125,13 +125,13 @@ const CASES: Case[] = [
     inputs: { token: 'ghp_0123456789abcdefghij0123456789abcdef' },
     says: [
       /input token: GitHub does not accept this token: it is expired, revoked or from another server\./,
-      /fix: leave the input out.*or give a valid one/,
+      /fix: leave the input out.*or give a valid token/,
     ],
   },
   {
     name: 'a working directory that does not exist',
     inputs: { 'working-directory': 'packages/shop' },
-    says: [/working-directory: found packages\/shop/, /fix: .*a folder of the repository/],
+    says: [/working-directory: this repository has no folder packages\/shop/, /fix: correct the path/],
   },
   {
     name: 'a prompt template with an unknown variable',
@@ -245,12 +245,7 @@ test('a branch protected from pushes is refused, and the next run goes on once t
 
 for (const [name, branch, inputs, fix] of [
   ['a branch of other people', 'release', {}, /leave branchName out \(then the branch is ralph\/sample\)/],
-  [
-    'the default branch beside another base',
-    'main',
-    { 'base-branch': 'develop' },
-    /name another branch/,
-  ],
+  ['the default branch beside another base', 'main', { 'base-branch': 'develop' }, /name another branch/],
   ['the base', 'develop', { 'base-branch': 'develop' }, /name another branchName/],
 ] as const) {
   test(`branchName is ${name}: the run is refused, and no ref changes`, async () => {
@@ -266,7 +261,7 @@ for (const [name, branch, inputs, fix] of [
     const { github } = site
     for (const other of ['develop', 'release']) await github.commit(other, { 'src/other.mjs': '' }, 'theirs')
     const before = await github.bare.run(['for-each-ref'])
-    const why = new RegExp(`prd\\.json: branchName: the (?:the branch|Ralph cannot work on) ${branch}[, ]`)
+    const why = new RegExp(`prd\\.json: branchName: (?:the branch|Ralph cannot work on) ${branch}[, ]`)
     await refused(site, await site.go(), [why, fix])
     assert.equal(await github.bare.run(['for-each-ref']), before)
   })

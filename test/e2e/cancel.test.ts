@@ -108,6 +108,8 @@ test("the action's main process is killed: the post step ends its children and r
   const run = await hangs(site, marker)
   const main = (await site.state()).lease?.pid ?? 0
   assert.ok(processes('/dist/action/main.js').includes(main))
+  // The check is posted while the session runs.
+  while (!(await site.checks()).has('ralph')) assert.equal(run.status, 'in_progress', site.log())
   process.kill(main, 'SIGKILL')
   await site.runner.settled()
 
@@ -115,7 +117,10 @@ test("the action's main process is killed: the post step ends its children and r
   assert.equal(run.conclusion, 'failure', site.log())
   assert.deepEqual(run.jobs[0]?.notes, [], 'the runner found nothing to end')
   assert.match(postLog(run), /the lease was released/)
-  assert.match(postLog(run), /no other job of this run continues its work\. To continue now, press "Run workflow"/)
+  assert.match(
+    postLog(run),
+    /no other job of this run continues its work\. To continue now, press "Run workflow"/,
+  )
   assert.match(postLog(run), /artifact ralph-sample-\d+-1: /, 'what there is of it is kept')
   assert.equal((await site.state()).lease, null)
   assert.equal((await site.checks()).get('ralph')?.status, 'completed')

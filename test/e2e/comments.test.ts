@@ -128,7 +128,7 @@ const CASES: Record<string, Case> = {
     says: /there is no story x{40}\. The stories are US-001$/,
     reactions: ['confused'],
     answer:
-      /^<!-- ralph:reply:\d+ -->\n😕 There is no story x{40}; there is US-001\. Try `\/ralph status`\. Nothing/,
+      /^<!-- ralph:reply:\d+ -->\n😕 There is no story x{40}\. The only story is US-001\. Try `\/ralph status`\. Nothing/,
   },
 }
 
@@ -238,7 +238,7 @@ test('comments without a valid command, or without permission, change nothing', 
     )
     await runner.settled()
     assert.ok(run !== undefined)
-    assert.match(annotationsOf(run, 'notice').join(), /^the comment was edited, .* in a new one$/)
+    assert.match(annotationsOf(run, 'notice').join(), /^the comment was edited, .* in a new comment$/)
     assert.deepEqual(site.reactions(id), ['github-actions[bot]: confused'])
     assert.match(
       github.comments(number).at(-1)?.body ?? '',
@@ -440,7 +440,7 @@ test('`/ralph why` and `/ralph diff` are answered at once, for a failed, a passe
   )
   assert.match(
     (await answer('diff')).body,
-    /\[Everything on the branch\]\(\S+\/compare\/main\.\.\.ralph\/sample/,
+    /\[All changes on the branch\]\(\S+\/compare\/main\.\.\.ralph\/sample/,
   )
   const wrong = await answer('why US-0O1')
   assert.deepEqual(wrong.reactions, ['github-actions[bot]: confused'])

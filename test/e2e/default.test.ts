@@ -160,7 +160,7 @@ test('isolation without root and sudo is an error before any cost, with the sett
   const run = await site.go()
   const said = annotationsOf(run, 'error').join('\n')
   assert.match(said, /the user of the runner is not root, and cannot use sudo without a password/, site.log())
-  assert.match(said, /write isolation: same-user/)
+  assert.match(said, /set isolation: same-user/)
   assert.equal(outputsOf(run).outcome, 'error')
   assert.equal(run.conclusion, 'failure')
   assert.equal((await site.sessions()).length, 0)

@@ -236,7 +236,7 @@ test('an unknown workflow to dispatch is an error before anything is made', asyn
   await site.runner.settled()
   assert.match(
     annotationsOf(run, 'error').join('\n'),
-    /^input workflow: found .*\n.*fix: write workflow: ralph\.yml/,
+    /^input workflow: Ralph found no file for the workflow .*\n.*fix: set the input workflow .* such as workflow: ralph\.yml/,
   )
   assert.equal(await site.github.head('ralph/sample'), null)
   assert.deepEqual(await site.github.pulls(), [])
@@ -311,7 +311,7 @@ test('a rate limit longer than the job refuses the dispatch: the job succeeds wi
   assert.equal(outputsOf(run).outcome, 'continued')
   assert.deepEqual(annotationsOf(run, 'error'), [])
   const warned = annotationsOf(run, 'warning').join('\n')
-  assert.match(warned, /^continued: .*rate limit refuses the next job until .*\n.*resume-lost/m)
+  assert.match(warned, /^continued: .*rate limit blocks the next job until .*\n.*resume-lost/m)
   assert.doesNotMatch(site.log(), /permissions: actions/)
   const [comment] = site.github.comments((await site.pull()).number)
   assert.match(comment?.body ?? '', /1 of 3 stories pass · GitHub's rate limit blocks the next job until/)

@@ -87,7 +87,7 @@ test('drill: the screen names what passes, and a line that was tried stops it', 
   await commit(clone, { 'README.md': 'small\n' })
   const { out, code } = await clone.start(['drill']).ended
   assert.equal(code, 0)
-  assert.match(out, /^Your gates and settings stop \d+ of \d+\./m)
+  assert.match(out, /^Your gates and settings stop \d+ of \d+ kinds of wrong work\./m)
   assert.match(
     out,
     /^\d+ pass, but the report has a finding:\n[\s\S]*^ {2}adds code that no test reaches: no gate fails without this change$/m,

@@ -199,7 +199,10 @@ test('a milestone that does not exist, or whose issues no person with write perm
   for (const [feature, message] of [
     ['issues:milestone=7', /milestone 7[\s\S]*use one of these milestones: 1 \(Later\)/],
     ['issues:author=me', /a milestone or a label/],
-    ['issues:milestone=1', /no person reads the plan[\s\S]*people without write permission opened some of the issues: mallory/],
+    [
+      'issues:milestone=1',
+      /no person reads the plan[\s\S]*people without write permission opened some of the issues: mallory/,
+    ],
   ] as const) {
     const run = await site.runner.dispatch('ralph.yml', { feature }, { actor: 'alice' })
     await site.runner.settled()

@@ -24,7 +24,10 @@ test('`gates: none` is a warning on every surface, and no surface says that gate
   const prd = await site.prd()
   const progress = await site.github.read('ralph/sample', '.ralph/2026-01-31-sample/progress.txt')
   await t.test('in log and annotation', () => {
-    assert.match(site.log(), /`gates: none` means that no command checks the work: everything the agent calls done passes/)
+    assert.match(
+      site.log(),
+      /`gates: none` means that no command checks the work: everything the agent calls done passes/,
+    )
     assert.equal(annotationsOf(run, 'warning').filter((one) => one.startsWith('gates: none')).length, 1)
   })
   await t.test('in checks', () => {

@@ -299,7 +299,8 @@ test('an edit of prd.md without prd.json is reported once, naming prd.json; an e
       (note) => !/without citing evidence/.test(toPlainText(note)),
     )
   const inputs = { 'iterations-per-job': '1' }
-  const words = /^\.ralph\/2026-01-31-sample\/prd\.md was edited, but a run reads only .*prd\.json\. Edit the stories there, on ralph\/sample$/
+  const words =
+    /^\.ralph\/2026-01-31-sample\/prd\.md was edited, but a run reads only .*prd\.json\. Edit the stories there, on ralph\/sample$/
   await using chain = await meanwhile(
     'US-001',
     async (there) => {

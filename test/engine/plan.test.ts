@@ -301,7 +301,8 @@ test('a milestone whose name is the one of another plan is refused, and the othe
   chain.planned = await asked('issues:milestone=3', 'Sign in')
   assert.equal((await chain.go()).outcome, 'paused')
   chain.planned = await asked('issues:label=sample', 'Pay')
-  const refusal = /the feature sample already has a plan, from issues:milestone=3\..*rename the milestone or label on GitHub/s
+  const refusal =
+    /the feature sample already has a plan, from issues:milestone=3\..*rename the milestone or label on GitHub/s
   await assert.rejects(chain.go(), refusal)
   const files = [{ path: 'PRD.md', text: '- [ ] Pay\n' }]
   chain.planned = await requestFromDocuments(files, 'sample', '2026-01-31')

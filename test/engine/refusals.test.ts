@@ -85,7 +85,10 @@ for (const [what, command] of [
     await using _ = chain
     assert.equal(outcome, 'complete')
     assert.deepEqual(sessions, ['run', 'verify', 'run', 'verify', 'verify'])
-    assert.match(state.verification.voided?.[0] ?? '', /a refusal without one has already cost this story an attempt/)
+    assert.match(
+      state.verification.voided?.[0] ?? '',
+      /a refusal without one has already cost this story an attempt/,
+    )
   })
 
 test('a judge can leave no link and no change of a file', async () => {

@@ -72,8 +72,9 @@ function unknownStory(
   const near = nearestId(word, storyIds)
   const problem = `there is no story ${safeWord(word)}`
   if (near !== null) return mistake(surface, problem, `${name} ${near}`)
-  const knownIds = storyIds.length === 0 ? 'none yet' : idList(storyIds.map(safeWord))
-  return mistake(surface, `${problem}. The stories are ${knownIds}`, 'status')
+  const shown = idList(storyIds.map(safeWord))
+  const known = ['The run has no stories yet', `The only story is ${shown}`][storyIds.length]
+  return mistake(surface, `${problem}. ${known ?? `The stories are ${shown}`}`, 'status')
 }
 
 /** The story that a word names: exactly, or with other capitals, a comma after it, or fewer zeros before its number (`us-2`). */

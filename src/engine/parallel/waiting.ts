@@ -51,7 +51,8 @@ export function returnWaiting(state: State, ids: readonly string[], why: string)
  */
 export function withWaitingReturned(state: State): State {
   return Object.values(state.waiting ?? {}).reduce(
-    (after, attempt) => refund(after, attempt, 'limit', 'the run no longer works on several stories at a time'),
+    (after, attempt) =>
+      refund(after, attempt, 'limit', 'the run no longer works on several stories at a time'),
     withoutWaiting(state),
   )
 }

@@ -95,7 +95,7 @@ export function eventLines(
       return [line('ralph', `started the next job${event.runId === null ? '' : ` (run ${event.runId})`}`)]
     case 'dispatch-limited':
       return [
-        line('ralph', `GitHub's rate limit refuses the next job until ${formatUtc(event.until)}`, 'yellow'),
+        line('ralph', `GitHub's rate limit blocks the next job until ${formatUtc(event.until)}`, 'yellow'),
       ]
     case 'dispatch-failed':
       return [line('ralph', `the next job could not be started: ${event.summary}`, 'red')]

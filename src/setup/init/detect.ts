@@ -1,9 +1,9 @@
 // From the files of a repository to what `ralph init` proposes: one project, or several in one repository.
 import { pluralize } from '../../report/figures.ts'
 import { shellWord } from '../../system/shell-word.ts'
+import { notesOnSubmodules, submodulesOf } from './ci/checked-submodules.ts'
 import { type CiFacts, readCi } from './ci/ci-checks.ts'
 import { serviceNotes } from './ci/ci-services.ts'
-import { notesOnSubmodules, submodulesOf } from './ci/checked-submodules.ts'
 import { type ToolStep, toolchainOf, type WantedVersion } from './ci/toolchain.ts'
 import { withCi } from './ci/with-ci.ts'
 import { ECOSYSTEMS } from './ecosystems.ts'

@@ -56,7 +56,10 @@ for (const [command, name, payload] of [
       },
     })
     assert.equal(status, 0, `${stdout}${stderr}`)
-    assert.match(stdout, new RegExp(`^::notice::command: ${command} works only for the event workflow_dispatch`, 'm'))
+    assert.match(
+      stdout,
+      new RegExp(`^::notice::command: ${command} works only for the event workflow_dispatch`, 'm'),
+    )
   })
 }
 

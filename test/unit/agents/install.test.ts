@@ -172,7 +172,10 @@ test('an agent that cannot be installed is refused, and leaves no files', async 
   for (const spec of ['../x', 'a b', '-g', 'file:x', '@scope/x', 'git+ssh://x', '']) {
     assert.equal((await refusal(install(spec))).found, spec)
   }
-  assert.match((await refusal(install('1.2.3', { env: { PATH: '/nowhere' } }))).found, /^npm, which installs .* is not on the PATH/)
+  assert.match(
+    (await refusal(install('1.2.3', { env: { PATH: '/nowhere' } }))).found,
+    /^npm, which installs .* is not on the PATH/,
+  )
   assert.deepEqual(calls(), [])
 })
 

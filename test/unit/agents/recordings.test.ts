@@ -135,7 +135,8 @@ test('claude: a broken stream is reported, and no other recording reports one', 
     assert.match(replay(recorded('claude', name)).end.message, /connection broke during an answer/)
   }
   const others = cases.filter((one) => one.cli === 'claude' && !one.case.startsWith('mid'))
-  for (const one of others) assert.doesNotMatch(replay(one).end.message, /connection broke during an answer/, one.case)
+  for (const one of others)
+    assert.doesNotMatch(replay(one).end.message, /connection broke during an answer/, one.case)
 })
 
 test('gemini: a marker that two deltas split is whole in the final text', () => {

@@ -195,7 +195,10 @@ test('oidc is refused where the agent could ask for an identity itself, without 
     }
     return null
   }
-  assert.match(refused('claude', 'same-user') ?? '', /oidc needs isolation: other-user.* Here, isolation is same-user\./)
+  assert.match(
+    refused('claude', 'same-user') ?? '',
+    /oidc needs isolation: other-user.* Here, isolation is same-user\./,
+  )
   assert.match(
     refused('claude', 'separate-job') ?? '',
     /oidc needs isolation: other-user.* Here, isolation is separate-job\./,

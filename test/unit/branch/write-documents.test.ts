@@ -86,7 +86,10 @@ test('a document is not created in place of a folder or a submodule, with a warn
   for (const taken of [folder({ a: file('a') }), { mode: '160000' }]) {
     const { changed, told } = await edited({ 'notes.md': taken }, { createAt: 'notes.md' })
     assert.deepEqual(changed, [])
-    assert.match(told.join(), /^Ralph did not update "notes\.md"(?:, because it is a folder|: it is not a plain file)$/)
+    assert.match(
+      told.join(),
+      /^Ralph did not update "notes\.md"(?:, because it is a folder|: it is not a plain file)$/,
+    )
   }
 })
 

@@ -338,7 +338,8 @@ test("init pins the action's commit; where it is unknown, a placeholder is repor
     /warning: Ralph could not look up the commit of the action.*`ralph init`.*ralph init --pin COMMIT/,
   )
   assert.match(await project.read(workflow), /ralph\/action@<sha> # v1/)
-  const refused = (job: string) => new RegExp(`fault .*${job} has no version of the action yet: ralph/action@<sha>; .*ralph init --pin`)
+  const refused = (job: string) =>
+    new RegExp(`fault .*${job} has no version of the action yet: ralph/action@<sha>; .*ralph init --pin`)
   const doctor = () => project.ralph('doctor', '--no-gates').out
   const inProject = (...args: string[]) =>
     execFileSync('git', ['-C', project.folder, ...who, ...args], { encoding: 'utf8' })

@@ -26,10 +26,7 @@ test("plan --from beads reads bd's output, and reports a bd that fails or is mis
       warn: (text) => said.push(text),
     })
     assert.deepEqual(JSON.parse(snapshot?.text ?? ''), [issue])
-    assert.match(
-      said.join('\n'),
-      /issues\.jsonl is a snapshot of beads.*1 of 2 lines are not JSON/s,
-    )
+    assert.match(said.join('\n'), /issues\.jsonl is a snapshot of beads.*1 of 2 lines are not JSON/s)
     const program = (text: string) => {
       writeFileSync(join(folder, 'bd'), `#!/bin/sh\n${text}\n`)
       chmodSync(join(folder, 'bd'), 0o755)

@@ -138,7 +138,13 @@ test('validate warns about what it changed or ignored in prd.json, and about set
   const { code, out } = ralph('notes', files, 'validate')
   assert.equal(code, 0, out)
   const place = PRD.replaceAll('.', '\\.')
-  assert.match(out, new RegExp(`^warning: ${place}: Ralph does not run gates from prd\\.json, such as config\\.qualityGates \\(`, 'm'))
+  assert.match(
+    out,
+    new RegExp(
+      `^warning: ${place}: Ralph does not run gates from prd\\.json, such as config\\.qualityGates \\(`,
+      'm',
+    ),
+  )
   assert.match(out, new RegExp(`^warning: ${place}: US-\\d+: Ralph does not read "dependOn"`, 'm'))
   assert.match(out, /^warning: ralph\.config\.yml: agentEnv: GITHUB_TOKEN is never passed to the agent/m)
 })

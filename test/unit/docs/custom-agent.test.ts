@@ -162,7 +162,10 @@ test('an agent command or wrapper that does not exist is reported as not started
   ] as const) {
     const session = await work(command, '', name)
     assert.equal(session.status, 'not-started', `${name}: ${session.message}`)
-    assert.match(session.message, new RegExp(`could not start the agent \\(exit code ${code}\\): .*${command}`))
+    assert.match(
+      session.message,
+      new RegExp(`could not start the agent \\(exit code ${code}\\): .*${command}`),
+    )
     assert.deepEqual([session.usage.calls, session.usage.agentSeconds], [0, 0])
   }
 })

@@ -182,7 +182,11 @@ test('a report behind a folder that is a link out of the tree is not read', asyn
   const run = `ln -s ${outside} out; touch ${outside}/junit.xml`
   for (const path of ['out/junit.xml', 'out/*.xml', '**/junit.xml']) {
     const result = await ran(t, { gate: { run, report: [path] } })
-    assert.deepEqual([result.tests, remarks(result)], [undefined, [`report ${path}: there is no such file`]], path)
+    assert.deepEqual(
+      [result.tests, remarks(result)],
+      [undefined, [`report ${path}: there is no such file`]],
+      path,
+    )
   }
 })
 
@@ -266,7 +270,10 @@ test('with a threshold, a changed file that the report does not name counts as n
       options: { code },
     })
   const red = await made(26)
-  assert.deepEqual([red.ok, red.ended], [false, 'tests ran 25 % of 4 changed lines, but the threshold is 26 %'])
+  assert.deepEqual(
+    [red.ok, red.ended],
+    [false, 'tests ran 25 % of 4 changed lines, but the threshold is 26 %'],
+  )
   assert.match(red.output, /No test ran:\n {2}src\/b\.js:1-7\n/)
   assert.deepEqual(remarks(red), [
     'tests ran 25 % of 4 changed lines; no test ran src/b.js:1-7',
@@ -308,7 +315,7 @@ test('a gate that counted tests before and names no number now is red, but not b
     const { ok, ended } = await silent(kind)
     assert.deepEqual(
       [ok, ended],
-      [false, 'exit 0, but its output has no number of tests, but it had 40 before'],
+      [false, 'exit 0, but its output has no number of tests, and it had 40 before'],
     )
   }
   assert.equal((await silent('join')).ok, true)

@@ -97,10 +97,7 @@ test('a cache service that refuses is an error without the signed URL, and an en
   await truncate(long, 2_000_000_001)
   await assert.rejects(cache.put({ ...entry, key: 'long' }, long, soon()), /longer than 2 GB/)
   service.faults.set('GET', 404)
-  await assert.rejects(
-    cache.get(entry, join(folder, 'refused'), soon()),
-    /the download failed with HTTP 404/,
-  )
+  await assert.rejects(cache.get(entry, join(folder, 'refused'), soon()), /the download failed with HTTP 404/)
   const longer = { ok: true, signed_download_url: started.url, matched_key: `${entry.key}-of-another` }
   service.answer = () => ({ status: 200, headers: {}, body: JSON.stringify(longer) })
   assert.equal(await cache.get(entry, join(folder, 'another'), soon()), false)

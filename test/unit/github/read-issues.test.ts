@@ -79,5 +79,8 @@ test('a milestone is found by its title, with closed issues, without pull reques
 
 test('a missing milestone is an error that lists the existing ones', async () => {
   const { github } = answering({ '/milestones': [{ number: 3, title: 'Pay' }] })
-  await assert.rejects(readIssues(github, { milestone: '4', label: null }), /use one of these milestones: 3 \(Pay\)/)
+  await assert.rejects(
+    readIssues(github, { milestone: '4', label: null }),
+    /use one of these milestones: 3 \(Pay\)/,
+  )
 })

@@ -432,7 +432,10 @@ test("red checks of the project are named in check and comment, but not Ralph's 
   assert.equal(listed.length, 2)
   const [pull] = await github.pulls()
   const text = github.comments(pull?.number ?? 0)[0]?.body ?? ''
-  assert.match(text, /checks of the project fail on [0-9a-f]{7}, but not on the base: (?:ralph-lint, build|build, ralph-lint)\. /)
+  assert.match(
+    text,
+    /checks of the project fail on [0-9a-f]{7}, but not on the base: (?:ralph-lint, build|build, ralph-lint)\. /,
+  )
 })
 
 test('a check that turned red while the job worked is named when the branch moves', async () => {
@@ -449,7 +452,10 @@ test('a check that turned red while the job worked is named when the branch move
   await reporter.finished(next, { outcome: 'continued', reason: 'the batch is done', until: null })
   const [pull] = await github.pulls()
   const text = github.comments(pull?.number ?? 0)[0]?.body ?? ''
-  assert.match(text, new RegExp(`checks of the project fail on ${sha.slice(0, 7)}, but not on the base: windows`))
+  assert.match(
+    text,
+    new RegExp(`checks of the project fail on ${sha.slice(0, 7)}, but not on the base: windows`),
+  )
 })
 
 test('after a merge in the middle of a run the summary there points to the new pull request', async () => {

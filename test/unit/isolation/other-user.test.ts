@@ -610,7 +610,11 @@ test('isolation that cannot be kept is an error, and leaves no user and no proce
       await symlink(join(layout.tree, 'src'), join(layout.folder, 'bin'))
       for (const folder of [join(layout.tree, '.venv', 'bin'), join(layout.folder, 'bin')]) {
         const PATH = `${folder}:${process.env.PATH}`
-        await refused(layout, /is on the PATH, but is in the checkout, which the agent can change\.\n.*take it off the PATH/, { PATH })
+        await refused(
+          layout,
+          /is on the PATH, but is in the checkout, which the agent can change\.\n.*take it off the PATH/,
+          { PATH },
+        )
       }
       await rm(layout.folder, { recursive: true })
     },

@@ -42,7 +42,10 @@ describe('formats of prd.json', () => {
     assert.deepEqual(prd.run, { ...emptyRun(), usage: emptyUsage() })
     assert.deepEqual(Object.keys(prd.extra ?? {}), ['generatedAt', 'config', 'stats'])
     const said = notes.join('\n')
-    assert.match(said, /does not run gates .*qualityGates \("typecheck", "test"\): put them into the workflow/)
+    assert.match(
+      said,
+      /does not run gates .*qualityGates \("typecheck", "test"\): put them into the workflow/,
+    )
     assert.match(said, /max-iterations and max-attempts/)
     assert.match(said, /does not read stats/)
     assert.match(said, /1 story imported as passed/)
