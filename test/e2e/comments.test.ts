@@ -125,7 +125,7 @@ const CASES: Record<string, Case> = {
   },
   'of 65,000 characters': {
     body: `/ralph retry ${'x'.repeat(64_000)}`,
-    says: /there is no story x{40}\. The stories are US-001$/,
+    says: /there is no story x{40}\. The only story is US-001$/,
     reactions: ['confused'],
     answer:
       /^<!-- ralph:reply:\d+ -->\n😕 There is no story x{40}\. The only story is US-001\. Try `\/ralph status`\. Nothing/,

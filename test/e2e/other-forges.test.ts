@@ -171,7 +171,7 @@ for (const dialect of ['gitea', 'forgejo', 'ghes'] as const)
       assert.deepEqual(
         runner.runs.slice(runs).flatMap((run) => annotationsOf(run, 'notice')),
         // The filter of GitHub's workflow starts nothing for it.
-        server.unnamed === null ? [] : ['only people can give commands, not bots'],
+        server.unnamed === null ? [] : ['a bot wrote the comment, and only people can give commands'],
         site.log(),
       )
       assert.equal(await refs(), before)

@@ -59,7 +59,7 @@ test('an epic, then the remaining stories: messages and documents name what is c
     assert.equal((await site.checks()).get('ralph')?.title, `Complete: ${WHAT}`)
     for (const text of [site.github.comments(pull.number)[0]?.body, summary]) {
       assert.match(text ?? '', new RegExp(`Complete: ${WHAT}`))
-      assert.match(text ?? '', /not asked for<\/sub>/)
+      assert.match(text ?? '', /not in this run<\/sub>/)
       assert.match(text ?? '', /continue with the other stories/)
     }
     assert.match(site.log(), /every story of epic 1 passed its gates; 1 other is not in this run/)

@@ -121,7 +121,10 @@ test('people close the pull request during a run: work goes on, no second one is
     pulls.map((one) => one.state),
     ['closed'],
   )
-  assert.match(site.github.comments(pulls[0]?.number ?? 0)[0]?.body ?? '', /is no longer open/)
+  assert.match(
+    site.github.comments(pulls[0]?.number ?? 0)[0]?.body ?? '',
+    /The pull request of this run is closed, and Ralph does not open a second one/,
+  )
 })
 
 test('after completion, the pull request is merged and its branch deleted: another run changes nothing', async () => {
@@ -150,7 +153,7 @@ test('the pull request is merged and its branch deleted during a run: the run pa
   assert.equal(outcome(site).outcome, 'paused', site.log())
   assert.equal(await site.github.head(BRANCH), null)
   assert.equal((await site.github.pulls()).length, 1)
-  assert.match(site.runner.log(site.last()), /paused: ralph\/sample was merged and deleted by people/)
+  assert.match(site.runner.log(site.last()), /paused: someone merged and deleted ralph\/sample/)
 
   // What comes after the merge is in no base: it needs a pull request of its own.
   await site.say('bob', '/ralph run')

@@ -65,7 +65,7 @@ test('an issue with the label becomes a plan, is edited, approved and worked on,
   assert.match(pull.body ?? '', new RegExp(`Closes #${number}\\b`))
   assert.match(
     pull.body ?? '',
-    /A plan waits for your approval.*\n?.*`\/ralph approve-plan [0-9a-f]{8}` begins the work/,
+    /A plan waits for your approval.*\n?.*begin the work with `\/ralph approve-plan [0-9a-f]{8}`/,
   )
   const shown = () => site.github.comments(pull.number)[0]?.body ?? ''
   assert.match(shown(), /The plan is waiting for approval · 2 stories/)

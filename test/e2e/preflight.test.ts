@@ -48,7 +48,7 @@ const CASES: Record<string, Case> = {
       '[{ name: a, type: agent, config: { prompt_file: .ralph/prompts/mine.md } }, { name: b, type: agent, config: { prompt: "{{#if stroyId}}x{{/if}}" } }]',
     ),
     flags: (place) => [...place.agent, ...GATE],
-    says: /steps: found no \.ralph\/prompts\/mine\.md[\s\S]*prompt of step b:1: [\s\S]*stroyId/,
+    says: /steps: a step names the prompt \.ralph\/prompts\/mine\.md, which is not on the branch[\s\S]*prompt of step b:1: [\s\S]*stroyId/,
   },
   'a pipeline without an agent': {
     files: steps('[{ name: a, type: noop }]'),
@@ -231,7 +231,7 @@ test('a complete feature and one in work are reported from any work tree, wherev
   assert.equal((await place.start(['validate', ...given], { cwd: other }).ended).code, 0)
   assert.match(
     (await place.start(['run', ...given], { cwd: other }).ended).err,
-    /feature: .* works on sample\.\n {2}fix: wait until it ends/,
+    /feature: .* works on sample\.\n {2}fix: wait until that run ends/,
   )
   await place.ralph('stop')
   await run.ended
@@ -254,7 +254,7 @@ test('a run is refused in a checkout where a run of another feature works', asyn
   ]) {
     const { code, err } = await place.ralph(...asked, ...given)
     assert.equal(code, 64, err)
-    assert.match(err, /work tree: .* works on sample here\.\n {2}fix: /)
+    assert.match(err, /work tree: .* works on sample in this work tree\.\n {2}fix: /)
   }
   await place.ralph('stop', '--feature', 'sample')
   await run.ended
@@ -269,7 +269,7 @@ test("on the feature's branch, a configuration that differs from the base branch
   const asked = [['validate'], ['status'], ['run', '--dry-run'], ['run']]
   const told = async (words: string[]) => {
     const { out, err } = await place.ralph(...words, ...(words[0] === 'status' ? [] : place.agent))
-    return (out + err).split('\n').filter((line) => line.includes(`${file} is `))
+    return (out + err).split('\n').filter((line) => line.includes(`${file} differs `))
   }
   assert.deepEqual(await told(['run']), [])
   assert.equal(place.git('branch', '--show-current'), 'ralph/sample')

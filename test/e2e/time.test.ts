@@ -77,7 +77,7 @@ test('an invalid publish token is refused before anything is made', async () => 
   const run = await site.go()
   assert.equal(run.conclusion, 'failure')
   assert.equal(outputsOf(run).outcome, 'error')
-  assert.match(annotationsOf(run, 'error').join('\n'), /publish-token that is valid/)
+  assert.match(annotationsOf(run, 'error').join('\n'), /set publish-token to a valid token/)
   assert.equal(await site.github.head('ralph/sample'), null)
 })
 

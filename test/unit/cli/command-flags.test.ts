@@ -148,7 +148,7 @@ test("an unknown story is one error line, and add prints the new story's id", as
   const wrong = await place.ralph('retry', 'US-009')
   assert.equal(
     wrong.err,
-    'error: ralph retry: there is no story US-009. The stories are US-001\n  fix: ralph status\n',
+    'error: ralph retry: there is no story US-009. The only story is US-001\n  fix: ralph status\n',
   )
   assert.match((await place.ralph('add', '--', 'part two')).out, /^added: US-002$/m)
   assert.match(
