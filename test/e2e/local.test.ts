@@ -658,11 +658,11 @@ for (const [what, shell] of [
     assert.equal(ended.code, 64, ended.err)
     const [error] = JSON.parse(ended.out).errors
     assert.equal(error.path, join(at.repository, '.git'))
-    assert.match(error.found, /removed it/)
+    assert.match(error.found, /an agent or a gate deleted the repository of this run/)
     assert.match(error.fix, /Commits that were never pushed are lost, and so is the state of the run\./)
     assert.ok(
-      error.fix.includes(`the files that you need from ${at.repository},`) &&
-        error.fix.includes('what upstream has'),
+      error.fix.includes(`the files that you need from ${at.repository} into it,`) &&
+        error.fix.includes('clone it again from upstream'),
       error.fix,
     )
     assert.doesNotMatch(ended.err + ended.out, /is saved|hunter2/)

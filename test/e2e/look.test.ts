@@ -130,7 +130,10 @@ test('verify in the action runs gates and a judge on the branch, and reports bot
 
   const early = await look(place, 'verify')
   assert.equal(early.run.conclusion, 'failure')
-  assert.match(annotationsOf(early.run, 'error').join('\n'), /has no branch[\s\S]*Run workflow/)
+  assert.match(
+    annotationsOf(early.run, 'error').join('\n'),
+    /no run of sample has begun, so there is no branch to verify[\s\S]*Run workflow/,
+  )
 
   assert.equal(outputsOf(await place.go()).outcome, 'complete', place.log())
   const fine = await look(place, 'verify')

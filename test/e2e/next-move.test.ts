@@ -234,7 +234,7 @@ test('status after a red base, and after a gate whose program is missing', async
   assert.equal(missing.code, 64)
   assert.deepEqual(await stands(place), [
     'Error: gate lint cannot run (exit 127), because a program that it calls is missing',
-    'Next: Install what gate lint calls, or fix its command; then continue with ralph run.',
+    'Next: Install the program that gate lint calls, or fix its command; then continue with ralph run.',
   ])
   assert.equal((await run(place)).code, 0)
 })
