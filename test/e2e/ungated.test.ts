@@ -28,7 +28,7 @@ test('`gates: none` is a warning on every surface, and no surface says that gate
       site.log(),
       /`gates: none` means that no command checks the work: everything the agent calls done passes/,
     )
-    assert.equal(annotationsOf(run, 'warning').filter((one) => one.startsWith('gates: none')).length, 1)
+    assert.equal(annotationsOf(run, 'warning').filter((one) => one.startsWith('`gates: none`')).length, 1)
   })
   await t.test('in checks', () => {
     assert.equal(rollup?.title?.startsWith(FIRST), true, rollup?.title ?? '')
