@@ -164,5 +164,5 @@ test('people push during a wave: their commit and every story are on the branch,
   const { passed } = await endOf(site)
   assert.deepEqual(passed, ['US-001', 'US-002', 'US-003', 'US-004'])
   assert.notEqual(await site.github.read('ralph/sample', 'src/person.mjs'), null)
-  assert.match(site.log(), /joined/)
+  assert.match(site.log(), /merged the commits that people pushed/)
 })

@@ -136,7 +136,7 @@ test('a page in four jobs: rejected, fixed, judged by its screenshot, and report
   await t.test('test counts, coverage and flaky gates come from the gate job', async () => {
     const gateOf = (id: string, name: string) => state.records[id]?.gates.find((one) => one.name === name)
     assert.deepEqual(gateOf('US-001', 'test')?.tests, { passed: 2, failed: 0, skipped: 0 })
-    assert.match(gateOf('US-001', 'test')?.remarks?.join() ?? '', /none ran src\/page\.mjs:3/)
+    assert.match(gateOf('US-001', 'test')?.remarks?.join() ?? '', /no test ran src\/page\.mjs:3/)
     assert.equal(gateOf('US-002', 'sometimes')?.flaky, true)
     const check = (await site.checks()).get('ralph / US-002')
     assert.match(check?.text ?? '', /flaky/)
