@@ -87,6 +87,6 @@ test("every recording, replayed by a program of the agent's name, gives the outc
   const worker = async () => {
     for (let one = queue.shift(); one !== undefined; one = queue.shift()) await replay(one)
   }
-  await Promise.all(Array.from({ length: 12 }, worker))
+  await Promise.all(Array.from({ length: 6 }, worker))
   assert.equal(queue.length, 0)
 })
