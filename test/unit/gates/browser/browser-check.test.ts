@@ -280,7 +280,7 @@ const ENDLESS: Readonly<Record<string, [Parameters<typeof site>[0][string], RegE
   '/loop': [html('<script>for (;;);</script>'), /not loaded: it was still loading after 2 s/],
   '/later': [
     html('<script>onload = () => setTimeout(() => { for (;;); })</script>'),
-    /not answering: a script/,
+    /not answering: one of its scripts/,
   ],
   '/poll': [html('<script>setInterval(() => fetch("/poll"), 20)</script>'), null],
   '/memory': [
