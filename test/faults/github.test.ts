@@ -365,8 +365,8 @@ test('a token that the API rejects during a run: the work is published, and the 
   assert.equal((await site.state()).lease, null)
   const said = annotationsOf(run, 'warning').join('\n')
   // Which request for checks meets the fault first, posting them or closing them, depends on when the agent begins.
-  for (const what of ['the summary comment', 'the checks?( on \\w+)?', 'the pull request'])
-    assert.match(said, new RegExp(`${what} could not be`))
+  for (const what of ['write the summary comment', '(post|close) the checks?', 'open the pull request'])
+    assert.match(said, new RegExp(`Ralph could not ${what}`))
 })
 
 test('without permission for checks the run posts commit statuses; without both it goes on and names the permissions', async () => {
