@@ -151,6 +151,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<GitHub> 
     workflowGuard: 'strict',
     unsignedCommits: false,
     oldDispatch: false,
+    pageSize: 50,
     requestsPerHour: 1000,
     disabledWorkflows: [],
     ...given,

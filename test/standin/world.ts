@@ -66,6 +66,8 @@ export interface Settings {
   unsignedCommits: boolean
   /** An old server that does not know `return_run_details`. */
   oldDispatch: boolean
+  /** The most items in a page of Gitea and Forgejo, whatever a request asks for. */
+  pageSize: number
   requestsPerHour: number
   /** Workflow files that were disabled in the UI. */
   disabledWorkflows: string[]

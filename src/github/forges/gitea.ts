@@ -13,11 +13,12 @@ type Call = {
   query: URLSearchParams
   body: Json
   send: Send
-  isForgejo(): Promise<boolean>
+  /** The answer instead, if the server failed to name its version. */
+  isForgejo(): Promise<boolean | Answer>
 }
 type Route = { method: string; path: RegExp; answer(call: Call): Promise<Answer> }
 
-/** The most items that both give in a page, unless their administrator allows more. */
+/** The most items that both give in a page by default. An administrator may allow fewer, so only an empty page is known to be the last one. */
 const PAGE = 50
 /** The most pages that are read to find one thing. */
 const MAX_PAGES = 20
@@ -25,7 +26,7 @@ const MAX_PAGES = 20
 /** A `fetch` that takes GitHub's requests and sends them to Gitea or Forgejo. */
 export function speakGitea(ask: typeof fetch, api: string): typeof fetch {
   const base = api.replace(/\/+$/, '')
-  let version: Promise<string> | null = null
+  let version: string | null = null
   return async (input, init = {}) => {
     const url = new URL(String(input))
     const path = url.pathname.slice(new URL(base).pathname.length)
@@ -46,9 +47,14 @@ export function speakGitea(ask: typeof fetch, api: string): typeof fetch {
       const repo = /^\/repos\/[^/]+\/[^/]+/.exec(path)?.[0] ?? ''
       const body = typeof init.body === 'string' ? (asObject(JSON.parse(init.body)) ?? {}) : {}
       const isForgejo = async () => {
-        // `11.0.3+gitea-1.22.0` is Forgejo's, `1.25.1` is Gitea's.
-        version ??= send('GET', '/version').then(({ data }) => asString(asObject(data)?.version) ?? '')
-        return /\+gitea-/.test(await version)
+        if (version === null) {
+          const answer = await send('GET', '/version')
+          // Passed on, so that the client tries again: a guess could ask Forgejo for a route of Gitea.
+          if (isOutage(answer)) return answer
+          version = asString(asObject(answer.data)?.version)
+        }
+        // `11.0.3+gitea-1.22.0` is Forgejo's, `1.25.1` is Gitea's. Without a version, Gitea's routes are tried.
+        return /\+gitea-/.test(version ?? '')
       }
       return toResponse(await route.answer({ parts, repo, query: url.searchParams, body, send, isForgejo }))
     }
@@ -78,6 +84,10 @@ function toResponse({ status, data, headers }: Answer): Response {
 
 function answerOf(status: number, data: unknown): Answer {
   return { status, data, headers: new Headers() }
+}
+
+function isOutage({ status }: Answer): boolean {
+  return status === 429 || status >= 500
 }
 
 /** A request that these servers have no counterpart of. */
@@ -132,7 +142,10 @@ function pullOf(pull: Json): Json {
   }
 }
 
-/** Neither server filters by the head, so the pages are read until one has a pull request of that branch. */
+/**
+ * Neither server filters by the head, so the pages are read until one has a pull request of that branch. A fork may have a branch of the
+ * same name.
+ */
 async function listPulls({ repo, query, send }: Call): Promise<Answer> {
   const head = query.get('head')?.replace(/^[^:]*:/, '') ?? null
   const state = query.get('state') ?? 'open'
@@ -146,9 +159,12 @@ async function listPulls({ repo, query, send }: Call): Promise<Answer> {
     const answer = await list(page)
     if (answer.status >= 400) return answer
     const pulls = answer.data as Json[]
-    const found = pulls.filter((pull) => asObject(pull.head)?.ref === head)
+    const found = pulls.filter((pull) => {
+      const { ref, repo: from } = asObject(pull.head) ?? {}
+      return ref === head && asObject(from)?.full_name === repo.slice('/repos/'.length)
+    })
     if (found.length > 0) return answerOf(200, found)
-    if (pulls.length < PAGE) break
+    if (pulls.length === 0) break
   }
   return answerOf(200, [])
 }
@@ -176,7 +192,7 @@ async function labelIds(repo: string, send: Send): Promise<Map<string, number> |
     const labels = each((label) => label)(answer.data) as Json[]
     for (const { name, id } of labels)
       if (typeof name === 'string' && typeof id === 'number') ids.set(name, id)
-    if (labels.length < PAGE) break
+    if (labels.length === 0) break
   }
   return ids
 }
@@ -224,7 +240,9 @@ function statusOf(status: Json): Json {
 async function dispatch({ repo, parts: [workflow = ''], body, send, isForgejo }: Call): Promise<Answer> {
   const { ref, inputs } = body
   const path = `${repo}/actions/workflows/${encodeURIComponent(workflow)}/dispatches`
-  if (await isForgejo())
+  const forgejo = await isForgejo()
+  if (typeof forgejo !== 'boolean') return forgejo
+  if (forgejo)
     return mapped(send('POST', path, { body: { ref, inputs, return_run_info: true } }), (data) => ({
       workflow_run_id: asObject(data)?.id,
     }))
@@ -266,7 +284,9 @@ async function getRun({ repo, parts: [id = ''], send }: Call): Promise<Answer> {
 async function listRuns({ repo, parts: [workflow = ''], send, isForgejo }: Call): Promise<Answer> {
   const event = 'workflow_dispatch'
   const name = encodeURIComponent(workflow)
-  const asked = (await isForgejo())
+  const forgejo = await isForgejo()
+  if (typeof forgejo !== 'boolean') return forgejo
+  const asked = forgejo
     ? send('GET', `${repo}/actions/runs`, { query: { event, workflow_id: workflow, limit: PAGE } })
     : send('GET', `${repo}/actions/workflows/${name}/runs`, { query: { event, limit: PAGE } })
   return mapped(asked, (data) => ({ workflow_runs: each(runOf)(asObject(data)?.workflow_runs) }))

@@ -20,10 +20,9 @@ import {
   renderUser,
 } from './render.ts'
 
-/** Each page has at most so many items, whatever a request asks for. */
-const MOST = 50
 function paged<T>(call: Call, items: T[], wrap?: (page: T[]) => unknown) {
-  return pagedBy(call, items, { name: 'limit', most: MOST, usual: MOST }, wrap)
+  const { pageSize } = call.world.settings
+  return pagedBy(call, items, { name: 'limit', most: pageSize, usual: pageSize }, wrap)
 }
 
 async function renderCommit(world: World, sha: string): Promise<Json> {

@@ -7,7 +7,7 @@ import { forgeOf, runPage } from '../../../src/github/forges/forge.ts'
 import { Checks } from '../../../src/github/post-checks.ts'
 import { findPull, makeReady, openPull, setLabels, updatePull } from '../../../src/github/pull.ts'
 import { rollupCheck } from '../../../src/report/check-runs.ts'
-import { startGitHub } from '../../standin/github.ts'
+import { type GitHub, startGitHub } from '../../standin/github.ts'
 import { midRun } from '../report/samples.ts'
 import { connected } from './connected.ts'
 
@@ -37,6 +37,11 @@ async function open(dialect: 'gitea' | 'forgejo' | 'ghes', more: object = {}) {
     statuses: 'write',
   })
   return { github, warnings, client: connected(github, job, warn), admin: connected(github, 'admin', warn) }
+}
+
+async function branchWithPull(github: GitHub, head: string) {
+  await github.commit(head, { [`${head}.txt`]: head })
+  return github.openPull('bob', { head })
 }
 
 for (const dialect of ['gitea', 'forgejo'] as const) {
@@ -91,6 +96,37 @@ for (const dialect of ['gitea', 'forgejo'] as const) {
     assert.equal((await findPull(client, 'ralph/a'))?.number, number)
     assert.equal(await findPull(client, 'ralph/b'), null)
     assert.deepEqual(github.violations, [])
+  })
+
+  test(`${dialect}: a server with small pages is read to the end: pull requests and labels`, async () => {
+    const { github, client } = await open(dialect, { pageSize: 2 })
+    await using _ = github
+    const { number } = await branchWithPull(github, 'ralph/a')
+    for (let at = 0; at < 4; at++) await branchWithPull(github, `other-${at}`)
+    for (const name of ['a', 'b', 'c', 'ralph']) github.world.label(name)
+    const pull = (await findPull(client, 'ralph/a')) ?? assert.fail('no pull request')
+    assert.equal(pull.number, number)
+    assert.equal(await setLabels(client, pull, ['ralph']), true)
+    assert.deepEqual(github.issue(number).labels, ['ralph'])
+    const created = github.requests.filter(
+      ({ method, path }) => method === 'POST' && /shop\/labels$/.test(path),
+    )
+    assert.deepEqual(created, [])
+    assert.deepEqual(github.violations, [])
+  })
+
+  test(`${dialect}: a fork's pull request does not hide ours, which has the same branch name`, async () => {
+    const { github, client } = await open(dialect, { pageSize: 1 })
+    await using _ = github
+    const { number } = await branchWithPull(github, 'ralph/a')
+    const forks = await branchWithPull(github, 'from-a-fork')
+    const seen = (await github.pulls()).find((one) => one.number === forks.number)
+    const head = { ...seen?.head, ref: 'ralph/a', repo: { full_name: 'mallory/shop' } }
+    github.fault(
+      { path: /\/pulls$/, where: ({ query }) => /\bpage=1\b/.test(query) },
+      { status: 200, body: [{ ...seen, head }] },
+    )
+    assert.equal((await findPull(client, 'ralph/a'))?.number, number)
   })
 
   test(`${dialect}: labels are created when they are missing, and the others stay`, async () => {
@@ -244,6 +280,30 @@ test('a Gitea before 1.26 starts the next run without its number', async () => {
   })
   assert.equal(github.world.runs.length, 1)
   assert.deepEqual(github.violations, [])
+})
+
+for (const [what, fault] of [
+  ['an outage', { status: 503, body: { message: 'it starts' } }],
+  ['a lost answer', 'drop'],
+] as const)
+  test(`forgejo: ${what} of the version is not remembered: the next try is in Forgejo's words`, async () => {
+    const { github, client } = await open('forgejo')
+    await using _ = github
+    github.fault({ path: /\/version$/ }, fault)
+    const result = await dispatchRun(client, 'ralph.yml', { feature: 'a', generation: 1 })
+    const [run, ...others] = github.world.runs
+    assert.deepEqual([result, others], [{ kind: 'dispatched', runId: run?.id }, []])
+    assert.deepEqual(github.violations, [])
+  })
+
+test('forgejo: a refused lookup of the version is not remembered', async () => {
+  const { github, client } = await open('forgejo')
+  await using _ = github
+  github.fault({ path: /\/version$/ }, { status: 403, body: { message: 'no' } })
+  const start = () => dispatchRun(client, 'ralph.yml', { feature: 'a', generation: 1 })
+  await start()
+  const result = await start()
+  assert.deepEqual(result, { kind: 'dispatched', runId: github.world.runs.at(-1)?.id })
 })
 
 test('a web page instead of an answer is an error that says so', async () => {
