@@ -11,6 +11,8 @@ export type BranchCommit = {
 /** Stories that get one pull request: those of an epic, or one story. */
 export type Group = {
   id: string
+  /** How the name of its branch ends. */
+  branchPart: string
   /** For people; not escaped. */
   name: string
   /** Also the ids of their corrections. */
@@ -75,13 +77,13 @@ export type StackPlan<P extends StackPull = StackPull> = {
 }
 
 /** The branch of a group. No feature has such a name by default, and git allows it next to the feature's branch. */
-export function layerBranch(branch: string, groupId: string): string {
-  return `${branch}+${groupId}`
+export function layerBranch(branch: string, { branchPart }: Pick<Group, 'branchPart'>): string {
+  return `${branch}+${branchPart}`
 }
 
 /** Whether the branch is one of the stack on this feature's branch. */
 export function isLayerOf(branch: string, name: string): boolean {
-  return name.startsWith(layerBranch(branch, ''))
+  return name.startsWith(layerBranch(branch, { branchPart: '' }))
 }
 
 /** Whether the branch is one of this stack, or what the stack is built on. Ralph leaves another base as people chose it. */
@@ -103,7 +105,7 @@ export function planStack<P extends StackPull>(input: StackInput<P>): StackPlan<
     const kind = whose(group, one, history)
     if (kind === 'ours')
       placed.push({ group, end: history.indexOf(one.newest), pull: one.pull, head: one.head })
-    if (kind === 'taken') taken.push({ group, branch: layerBranch(branch, group.id) })
+    if (kind === 'taken') taken.push({ group, branch: layerBranch(branch, group) })
   }
   const isPlaced = (group: Group) => placed.some((one) => one.group === group)
   const isTaken = (group: Group) => taken.some((one) => one.group === group)
@@ -123,7 +125,7 @@ export function planStack<P extends StackPull>(input: StackInput<P>): StackPlan<
   let topBase = base
   let from = -1
   for (const { group, end, pull, head } of ordered) {
-    const name = layerBranch(branch, group.id)
+    const name = layerBranch(branch, group)
     const state = pull?.state ?? 'new'
     const stories = history.storiesBetween(from, end)
     const known = end === -1 ? group.stories : stories

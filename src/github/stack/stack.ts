@@ -14,6 +14,7 @@ import {
   aboveMerged,
   type BranchCommit,
   type Found,
+  type Group,
   isLayerOf,
   isOfStack,
   type Layer,
@@ -98,14 +99,14 @@ export class Stack {
 
   async #find(
     branch: string,
-    groups: readonly { id: string }[],
+    groups: readonly Group[],
     commits: readonly BranchCommit[],
   ): Promise<Map<string, Found<LayerPull>>> {
     const { github, branches } = this.#options
     const ids = commits.map(({ commit }) => commit)
     const answers = await findLayers(
       github,
-      groups.map(({ id }) => layerBranch(branch, id)),
+      groups.map((group) => layerBranch(branch, group)),
     )
     const found = new Map<string, Found<LayerPull>>()
     for (const [index, { head, pull }] of answers.entries()) {

@@ -28,7 +28,14 @@ function commitsOf(text: string): BranchCommit[] {
 /** `A: A1 A2` is finished, `A? A1 A2` is not. */
 function groupOf(text: string): Group {
   const [, id = '', mark, stories = ''] = /^(\w+)([:?]) (.*)$/.exec(text) ?? []
-  return { id, name: `Epic ${id}`, stories: stories.split(' '), skipped: [], isFinished: mark === ':' }
+  return {
+    id,
+    branchPart: id,
+    name: `Epic ${id}`,
+    stories: stories.split(' '),
+    skipped: [],
+    isFinished: mark === ':',
+  }
 }
 
 function inputOf(history: string, groups: string[], more: Partial<StackInput> = {}): StackInput {
@@ -198,7 +205,7 @@ test('a branch of people with the name of a layer is left alone, and its stories
     const plan = planStack(inputOf('A1 B1 C2', groups, { found: new Map([['A', found]]) }))
     assert.deepEqual(
       plan.taken.map(({ branch }) => branch),
-      [layerBranch(BRANCH, 'A')],
+      [layerBranch(BRANCH, { branchPart: 'A' })],
     )
     assert.deepEqual(shown(plan), ['+B new at c1 -> main: A1 B1', 'top -> +B'])
   }
@@ -243,6 +250,7 @@ test('in any history with any doings of people: one line from the base to the to
           const own = stories.filter((story) => story.epic === `E${epic}`).map(({ id }) => id)
           return {
             id: `E${epic}`,
+            branchPart: `E${epic}`,
             name: '',
             stories: own,
             skipped: [],
