@@ -160,7 +160,7 @@ async function copySubmodules(top: string, copy: string, env: Environment): Prom
   const { stdout } = await git(copy, 'ls-files', '-z', '--stage')
   for (const [, commit = '', path = ''] of stdout.matchAll(/(?:^|\0)160000 ([0-9a-f]+) 0\t([^\0]+)/g)) {
     if (!existsSync(join(top, path, '.git'))) continue
-    await git(copy, 'clone', '--quiet', '--shared', '--no-checkout', join(top, path), path)
+    await git(copy, 'clone', '--quiet', '--shared', '--no-checkout', '--', join(top, path), path)
     await git(join(copy, path), 'checkout', '--quiet', '--detach', commit)
   }
 }

@@ -351,7 +351,9 @@ function serverNotes(host: string, isSeparate: boolean): string[] {
 
 /** Programs of gates that are left out, each with what installs it. */
 function missingPrograms(leftOut: readonly Trial[]): Missing[] {
-  const programs = [...new Set(leftOut.flatMap(({ program }) => program ?? []))]
+  // A path is a file of the project, which no one installs.
+  const named = leftOut.flatMap(({ program }) => program ?? []).filter((name) => !/^$|\//.test(name))
+  const programs = [...new Set(named)]
   return programs.map((program) => {
     const gates = leftOut.filter((one) => one.program === program).map(({ name }) => name)
     const [gate, are] = gates.length === 1 ? ['gate', 'is'] : ['gates', 'are']

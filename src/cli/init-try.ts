@@ -182,7 +182,8 @@ async function prepareEach(
     const trial = trials.find((one) => one.run === run)
     const line = trial?.line === undefined || trial.line === '' ? '' : `: ${trial.line}`
     const gates = `${names.length === 1 ? 'gate' : 'gates'} ${names.join(', ')}`
-    return `${run} failed (${trial?.ended}${line}), so Ralph left out ${gates}`
+    const leftOut = names.length === 0 ? 'it' : gates
+    return `${run} failed (${trial?.ended}${line}), so Ralph left out ${leftOut}`
   })
   return { found: { ...found, project: { ...project, prepare, gates } }, trials, warnings }
 }

@@ -1,4 +1,5 @@
 // `ralph worktree`: a work tree next to this one for a further feature, so that two runs on one machine do not share a checkout.
+import { existsSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { execute, GitError, gitEnv } from '../git/git-process.ts'
 import { outputsOf } from '../report/outputs.ts'
@@ -16,9 +17,10 @@ export async function worktree(context: Context): Promise<CommandResult> {
   const path = join(dirname(workTree), `${basename(workTree)}-${feature}`)
   const shown = shellWord(relative(directory, path))
   const inCheckout = { directory: workTree, env: gitEnv(env) }
-  if ((await workTreesOf(inCheckout)).includes(path)) print(`${shown} already exists`)
+  const isListed = (await workTreesOf(inCheckout)).includes(path)
+  if (isListed && existsSync(path)) print(`${shown} already exists`)
   else {
-    await addWorkTree(path, base.sha, inCheckout)
+    await addWorkTree(path, { commit: base.sha, isListed }, inCheckout)
     print(`created ${shown} at ${base.branch} (${base.sha.slice(0, 7)})`)
   }
   print(`Next: cd ${shown} && ralph run ${feature} --base-branch ${shellWord(base.branch)}`)
@@ -31,14 +33,15 @@ async function workTreesOf(options: Parameters<typeof execute>[1]): Promise<stri
   return stdout.split('\0').flatMap((line) => (line.startsWith('worktree ') ? [line.slice(9)] : []))
 }
 
-/** With the person's own configuration, as the checkout has its files. */
+/** With the person's own configuration, as the checkout has its files. git still lists a work tree whose folder was deleted. */
 async function addWorkTree(
   path: string,
-  commit: string,
+  { commit, isListed }: { commit: string; isListed: boolean },
   options: Parameters<typeof execute>[1],
 ): Promise<void> {
+  const again = isListed ? ['--force'] : []
   try {
-    await execute(['worktree', 'add', '--quiet', '--detach', path, commit], options)
+    await execute(['worktree', 'add', '--quiet', '--detach', ...again, path, commit], options)
   } catch (error) {
     if (!(error instanceof GitError)) throw error
     const found = `git could not create the work tree: ${error.stderr.trim()}`

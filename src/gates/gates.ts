@@ -194,12 +194,13 @@ export function createGates(options: GatesOptions): GatesPort {
   ): Promise<GateResult[]> {
     const { parallel, mark, after } = options
     const change = await readChange(run, options)
-    const tracked = await trackedBy(run, options)
+    const files = run.commit === '' ? [] : await options.code.files(run.commit)
+    const tracked = belowGates(files, options)
     const inside = ({ run: command }: Gate) =>
       withToolFolders({ ...env(options.env), ...change.env }, options.cwd, command, tracked)
     const blocks = ({ name, ok, advisory }: GateResult) =>
       run.further !== 'product' && !ok && (!advisory || run.further === 'checks') && isAskedFor(run, name)
-    const files = parallel > 1 && run.commit !== '' ? await options.code.files(run.commit) : []
+    const watched = parallel > 1 ? files : []
     const besideEachOther = (gates: readonly Gate[], changes: TreeChanges) =>
       sideBySide(gates, parallel, signal, {
         blocks,
@@ -216,7 +217,7 @@ export function createGates(options: GatesOptions): GatesPort {
       const gates = all.map((gate) =>
         run.baseline[gate.name]?.alone ? { ...gate, alone: true as const } : gate,
       )
-      const changes = new TreeChanges(options.top, files)
+      const changes = new TreeChanges(options.top, watched)
       const results = await besideEachOther(gates, changes)
       const { together } = changes
       if (together.size === 0 || signal.aborted || !beside.isUp()) return results
@@ -228,7 +229,7 @@ export function createGates(options: GatesOptions): GatesPort {
       if (parallel > 1) await beside.user?.end()
       await restoreTree(run.commit)
       const alone = gates.map((gate) => (together.has(gate.name) ? { ...gate, alone: true as const } : gate))
-      return besideEachOther(alone, new TreeChanges(options.top, files))
+      return besideEachOther(alone, new TreeChanges(options.top, watched))
     }
     const selected = selectGates(options.gates, run, change.touches)
     const afterPages = selected.filter(({ behindPages }) => behindPages === true)
@@ -309,9 +310,8 @@ function lastLines(take: (line: string) => void): (stream: unknown, line: string
 
 const LINE_MS = 500
 
-/** The paths of the commit, relative to the folder in which gates run. */
-async function trackedBy({ commit }: GateRun, { top, cwd, code }: GatesOptions): Promise<readonly string[]> {
-  const files = commit === '' ? [] : await code.files(commit)
+/** The paths below the folder in which gates run, relative to it. */
+function belowGates(files: readonly string[], { top, cwd }: GatesOptions): readonly string[] {
   const start = cwd === top ? '' : `${relative(top, cwd)}/`
   return files.filter((path) => path.startsWith(start)).map((path) => path.slice(start.length))
 }

@@ -7,8 +7,8 @@ const TOOL_FOLDERS = ['.venv/bin', 'node_modules/.bin', 'vendor/bin']
 
 /**
  * The environment with the project's own programs on the PATH: those of the project that the command changes into (`cd api && pytest`),
- * then those of `cwd`. `tracked`: paths of the commit, relative to `cwd`. A folder with tracked files is left out: a story could commit a
- * program there that runs instead of `npm` or `git`.
+ * then those of `cwd`. `tracked`: paths of the commit, relative to `cwd`. A folder with tracked files, or one that is reached through a
+ * tracked link, is left out: a story could commit a program there that runs instead of `npm` or `git`.
  */
 export function withToolFolders(
   env: Readonly<Record<string, string>>,
@@ -16,7 +16,9 @@ export function withToolFolders(
   command: string,
   tracked: readonly string[],
 ): Readonly<Record<string, string>> {
-  const isTracked = (folder: string) => tracked.some((path) => path.startsWith(`${folder}/`))
+  // A tracked path above the folder is a link or a submodule, since git tracks no folders.
+  const isTracked = (folder: string) =>
+    tracked.some((path) => `${path}/`.startsWith(`${folder}/`) || folder.startsWith(`${path}/`))
   const project = projectFolderOf(command)
   const all = [...(project === null ? [] : TOOL_FOLDERS.map((name) => `${project}/${name}`)), ...TOOL_FOLDERS]
   const folders = all.filter((folder) => existsSync(join(cwd, folder)) && !isTracked(folder))

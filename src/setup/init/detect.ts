@@ -9,6 +9,7 @@ import { withCi } from './ci/with-ci.ts'
 import { ECOSYSTEMS } from './ecosystems.ts'
 import type { Alternatives, Ecosystem, Folder, Gates, Proposal } from './project.ts'
 import { sourceLanguage } from './source-language.ts'
+import { statedCommands } from './stated.ts'
 import { TARGETS } from './targets/conventional.ts'
 
 /** Files with `/`, relative to the top; and the text of one, '' if there is none. */
@@ -59,7 +60,7 @@ export function detect(tree: FileTree): DetectedProject {
   const all = marked.length > 0 ? marked : projectsByTests(tree)
   const ci = readCi(folderOf(tree, ''))
   const plain = all.filter(({ path }) => path === '' || PLAIN_PATH.test(path))
-  const supported = plain.filter(isInCi(all, ci))
+  const supported = plain.filter(isInCi(all, ci, statedCommands(folderOf(tree, ''))))
   const projects = supported.slice(0, MAX_PROJECTS)
   const proposals = projects.map(({ proposal }) => proposal)
   const owners = projects.map(({ path, owns, proposal: { gates } }) => ({
@@ -113,15 +114,25 @@ export function detect(tree: FileTree): DetectedProject {
 
 /**
  * Whether CI runs something of a project, if it tests the top. A project that it leaves out may not even build by itself. A step that
- * cannot be read may run anything.
+ * cannot be read may run anything. `stated`: commands of the files that CI may start, such as those of a Makefile.
  */
-function isInCi(all: readonly Project[], { checks, unread }: CiFacts): (project: Project) => boolean {
+function isInCi(
+  all: readonly Project[],
+  { checks, unread }: CiFacts,
+  stated: readonly string[],
+): (project: Project) => boolean {
   const hasTop = all.some(({ path }) => path === '')
   const testsTop = checks.some(({ kind, folder }) => kind === 'test' && folder === '')
   if (!hasTop || !testsTop || unread.length > 0) return () => true
   return ({ path }) =>
     path === '' ||
-    checks.some(({ folder, run }) => folder === path || isBelow(folder, path) || run.includes(path))
+    checks.some(({ folder, run }) => folder === path || isBelow(folder, path) || mentions(run, path)) ||
+    stated.some((run) => mentions(run, path))
+}
+
+/** Whether a command has the path, or one below it, as a word or in one. */
+function mentions(run: string, path: string): boolean {
+  return run.split(/[\s"'=]+/).some((word) => `${word.replace(/^\.\//, '')}/`.startsWith(`${path}/`))
 }
 
 /** Targets stand for a language only if no other is known. */

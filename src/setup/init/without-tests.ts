@@ -117,7 +117,8 @@ function withArguments(run: string, program: RegExp, words: readonly string[]): 
   const line = words.map(shellWord).join(' ')
   const npm = NPM.exec(run)
   if (npm !== null) return `${run}${npm.groups?.given === undefined ? ' --' : ''} ${line}`
-  const isDirect = program.test(run) && !/[|;]|&&(?! *\S*(?:vitest|jest|pytest))/.test(run)
+  const last = run.split('&&').at(-1) ?? ''
+  const isDirect = program.test(last) && !/[|;]/.test(run)
   return OTHER_MANAGERS.test(run) || isDirect ? `${run} ${line}` : null
 }
 

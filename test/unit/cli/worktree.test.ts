@@ -1,6 +1,7 @@
 // `ralph worktree`: the printed commands work as they are typed, and no branch is left over.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -40,6 +41,21 @@ test('worktree makes a work tree at the base, on no branch, and prints commands 
     execFileSync('bash', ['-c', `${typed} ${flags}`], options)
     assert.equal(git('show', 'ralph/billing:hi.txt'), 'hi')
     assert.equal(clone.git('rev-parse', '--abbrev-ref', 'HEAD'), 'main', 'this checkout is left alone')
+  } finally {
+    await rm(path, { recursive: true, force: true })
+  }
+})
+
+test('a work tree whose folder was deleted is made again', async () => {
+  await using clone = await openClone(MAIN, FILES, COMPILED)
+  const { out } = await clone.start(['worktree', 'billing', '--json']).ended
+  const { path } = JSON.parse(out)
+  await rm(path, { recursive: true })
+  try {
+    const again = await clone.start(['worktree', 'billing']).ended
+    assert.equal(again.code, 0, again.err)
+    assert.match(again.out, /^created \.\.\/\S+-billing at main/)
+    assert.equal(existsSync(join(path, '.git')), true)
   } finally {
     await rm(path, { recursive: true, force: true })
   }

@@ -16,7 +16,10 @@ const MAX_NAMED = 3
 /** Tests that read the files of a submodule fail if it is not checked out. */
 export function notesOnSubmodules({ paths, text }: FileTree): string[] {
   const all = [...text('.gitmodules').matchAll(/^\s*path\s*=\s*(\S.*?)\s*$/gm)].map(([, path = '']) => path)
-  const missing = all.filter((path) => !paths.some((one) => one.startsWith(`${path}/`)))
+  // Not every folder is looked into, but a submodule that is checked out has a file `.git`.
+  const missing = all.filter(
+    (path) => text(`${path}/.git`) === '' && !paths.some((one) => one.startsWith(`${path}/`)),
+  )
   if (missing.length === 0) return []
   const more = missing.length - MAX_NAMED
   const names = `${missing.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`

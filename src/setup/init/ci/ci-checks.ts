@@ -12,6 +12,7 @@ import {
 } from './command-kind.ts'
 import { pipInstalls } from './pip-installs.ts'
 import { commandsIn } from './script-lines.ts'
+import { RUST_FILES, versionIn } from './version-files.ts'
 import { type CiJob, type CiService, type CiStep, pullRequestJobs } from './workflow-jobs.ts'
 
 export type CiCheck = {
@@ -43,25 +44,24 @@ const MAX_LENGTH = 500
 
 export function readCi(folder: Folder): CiFacts {
   const facts: CiFacts = { checks: [], services: [], uses: [], unread: [], elsewhere: [] }
-  for (const job of pullRequestJobs(folder)) readJob(job, facts)
+  const isNightly = versionIn(folder, RUST_FILES)?.version.startsWith('nightly') === true
+  for (const job of pullRequestJobs(folder)) if (isNightly || !needsNightly(job)) readJob(job, facts)
   facts.checks = withoutRepeats(facts.checks).slice(0, MAX_CHECKS)
   return facts
 }
 
+/** A job with no other Rust than a nightly one checks what the project's own toolchain may not be able to. */
+function needsNightly({ steps }: CiJob): boolean {
+  const channels = steps.flatMap((step) => rustChannel(step) ?? [])
+  return channels.length > 0 && channels.every((channel) => channel.startsWith('nightly'))
+}
+
 function readJob({ name, steps, services }: CiJob, facts: CiFacts): void {
-  // What it checks may need a nightly toolchain.
-  if (
-    steps
-      .flatMap((step) => rustChannel(step) ?? [])
-      .at(-1)
-      ?.startsWith('nightly') === true
-  )
-    return
   const found = steps.flatMap((step) => commandsOf(step, facts))
-  const installs = found.flatMap(({ run }) => run.split(' && ').flatMap(pipInstalls))
+  const installsIn = (folder: string) => found.flatMap((one) => installsOf(one, folder))
   const checks = found.flatMap(({ kind, run, folder, step }): CiCheck[] => {
     if (kind === 'skip' || kind === 'prepare' || run.length > MAX_LENGTH) return []
-    return [{ kind, run: asGate(run), folder, step, job: name, installs }]
+    return [{ kind, run: asGate(run), folder, step, job: name, installs: installsIn(folder) }]
   })
   // A script next to a comment on the pull request makes the comment.
   const isOnlyOfScripts = checks.every(({ kind }) => kind === 'other')
@@ -70,6 +70,14 @@ function readJob({ name, steps, services }: CiJob, facts: CiFacts): void {
   facts.checks.push(...checks)
   facts.services.push(...services)
   facts.uses.push(...steps.flatMap((step) => (step.kind === 'uses' ? [step] : [])))
+}
+
+/** What a command installs for checks in a folder. Files, groups and the project itself are those of the command's own folder. */
+function installsOf({ run, folder }: Found, forFolder: string): string[] {
+  const lines = run.split(' && ').map(pipInstalls)
+  return lines.flatMap((words) =>
+    folder === forFolder || !words.some((word) => word.startsWith('-')) ? words : [],
+  )
 }
 
 /** The toolchain of Rust that a step makes the default; null if it makes none. */

@@ -3,14 +3,7 @@ import { shellWord } from '../../../system/shell-word.ts'
 import type { Folder } from '../project.ts'
 import type { CiFacts } from './ci-checks.ts'
 import type { Values } from './expressions.ts'
-import {
-  miseFiles,
-  plainVersion,
-  toolVersions,
-  type VersionFile,
-  versionAfter,
-  versionIn,
-} from './version-files.ts'
+import { RUST_FILES, versionIn } from './version-files.ts'
 import { compareVersions } from './workflow-jobs.ts'
 
 type Uses = CiFacts['uses']
@@ -66,14 +59,6 @@ export function withPipxTools(setups: readonly string[], uses: Uses, commands: r
 
 const RUST_ACTIONS =
   /^(?:dtolnay\/rust-toolchain|actions-rust-lang\/setup-rust-toolchain|actions-rs\/toolchain)$/i
-
-const channelOfToml = versionAfter(/^\s*channel\s*=\s*["']([^"']+)["']/m)
-const RUST_FILES: readonly VersionFile[] = [
-  { path: 'rust-toolchain.toml', read: channelOfToml, as: 'itself' },
-  { path: 'rust-toolchain', read: (text) => channelOfToml(text) ?? plainVersion(text), as: 'itself' },
-  toolVersions('version', 'rust'),
-  ...miseFiles('version', 'rust'),
-]
 
 const CHANNEL = /^(?:stable|beta|nightly(?:-\d{4}-\d\d-\d\d)?|\d+\.\d+(?:\.\d+)?)$/
 

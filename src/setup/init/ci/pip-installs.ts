@@ -24,8 +24,14 @@ export function pipInstalls(run: string): string[] {
       return FILE.test(word) ? [before.startsWith('-c') || before === '--constraint' ? '-c' : '-r', word] : []
     if (before === '--group') return /^[\w.-]+$/.test(word) ? ['--group', word] : []
     if (ITSELF.test(word)) return word.includes('[') ? ['-e', word] : []
-    return PACKAGE.test(word) && !TAKES_VALUE.test(before) ? [word] : []
+    return PACKAGE.test(word) && isValueless(before) ? [word] : []
   })
 }
 
-const TAKES_VALUE = /^(?:-i|--index-url|--extra-index-url|-f|--find-links|-t|--target|--prefix|--python)$/
+/** Whether the next word is not the value of this one: options of pip and uv take one, except these. */
+function isValueless(word: string): boolean {
+  return !word.startsWith('-') || word.includes('=') || FLAG.test(word)
+}
+
+const FLAG =
+  /^(?:-[Uqv]+|--(?:upgrade|quiet|verbose|pre|user|system|no-deps|no-cache-dir|no-build-isolation|break-system-packages|force-reinstall|require-hashes|prefer-binary|disable-pip-version-check))$/

@@ -57,6 +57,15 @@ function miseVersion(text: string, names: readonly string[]): string | null {
   return asString(first) ?? asString(asObject(first)?.version)
 }
 
+const channelOfToml = versionAfter(/^\s*channel\s*=\s*["']([^"']+)["']/m)
+/** Files that name the toolchain of Rust; rustup finds the first two itself. */
+export const RUST_FILES: readonly VersionFile[] = [
+  { path: 'rust-toolchain.toml', read: channelOfToml, as: 'itself' },
+  { path: 'rust-toolchain', read: (text) => channelOfToml(text) ?? plainVersion(text), as: 'itself' },
+  toolVersions('version', 'rust'),
+  ...miseFiles('version', 'rust'),
+]
+
 /** What package.json says about Node.js, in the order of actions/setup-node. */
 export function nodeOfManifest(text: string): string | null {
   const { volta, devEngines, engines } = jsonObject(text) ?? {}
@@ -69,7 +78,6 @@ export function nodeOfManifest(text: string): string | null {
 }
 
 /** The PHP that composer resolves for. */
-
 export function phpOfManifest(text: string): string | null {
   const manifest = jsonObject(text)
   const platform = asObject(asObject(manifest?.config)?.platform)?.php

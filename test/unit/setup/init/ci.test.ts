@@ -444,6 +444,28 @@ test('if CI tests the top, a project below it that CI leaves out has no gates', 
   ])
     assert.ok(names(top + step).includes('check-test'), step)
   assert.ok(names('      - run: cargo build\n').includes('check-test'))
+  const makefile = { Makefile: 'check:\n\tcd ./check && cargo test\n' }
+  assert.ok('check-test' in detect(tree({ ...files(top), ...makefile })).gates)
+})
+
+test('files that pip installs from are those of the folder of their step; packages serve all checks of the job', () => {
+  const jobs = `  test:
+    steps:
+      - run: pip install -q --upgrade --platform any build tox -r requirements.txt
+        working-directory: docs
+      - run: pip install --no-binary lxml pytest
+      - run: pytest
+      - run: pytest
+        working-directory: docs
+`
+  const { checks } = readCi(folder(workflow(jobs)))
+  assert.deepEqual(
+    checks.map(({ folder: at, installs }) => [at, installs]),
+    [
+      ['', ['pytest']],
+      ['docs', ['build', 'tox', '-r', 'requirements.txt', 'pytest']],
+    ],
+  )
 })
 
 test('a job with a nightly toolchain checks what a stable one may not build', () => {
@@ -464,6 +486,13 @@ test('a job with a nightly toolchain checks what a stable one may not build', ()
     readCi(folder(files)).checks.map(({ run }) => run),
     ['ci/s.sh test'],
   )
+  const both = job('b', 'uses: dtolnay/rust-toolchain@nightly').replace(
+    '- run: ci',
+    '- uses: dtolnay/rust-toolchain@stable\n      - run: ci',
+  )
+  assert.deepEqual(checksOf(both), ['other: ci/b.sh test'], 'a job that has a stable one too')
+  const own = { ...files, 'rust-toolchain.toml': '[toolchain]\nchannel = "nightly-2024-09-15"\n' }
+  assert.equal(readCi(folder(own)).checks.length, 5, 'a project that is built with a nightly one itself')
 })
 
 test('settings of clippy and rustfmt are a gate only if CI runs them, or runs no tests', () => {

@@ -30,9 +30,15 @@ test('files that vitest cannot load are excluded, with the arguments as the pack
     ['pnpm run unit', `pnpm run unit ${flags}`],
     ['yarn test', `yarn test ${flags}`],
     ['npx vitest run', `npx vitest run ${flags}`],
+    ['cd web && uv run npx vitest run', `cd web && uv run npx vitest run ${flags}`],
   ] as const)
     assert.deepEqual(withoutRedFiles(run, VITEST), { run: reduced, tests: files, what: 'test file' })
-  for (const run of ['make test', 'npm run unit && npm run lint', 'npx vitest run | tee log'])
+  for (const run of [
+    'make test',
+    'npm run unit && npm run lint',
+    'vitest run && npm run lint',
+    'npx vitest run | tee log',
+  ])
     assert.equal(withoutRedFiles(run, VITEST), null)
 })
 

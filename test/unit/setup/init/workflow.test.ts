@@ -255,6 +255,13 @@ test('the workflow checks out submodules as CI does, and init names those that a
   const left = found(files('', { 'test/data/a.json': '{}' }))
   assert.equal(left.submodules, null)
   assert.doesNotMatch(left.notes.join(), /submodule/)
+  const tree = files('')
+  const gitFile = { 'test/data/.git': 'gitdir: ../../.git/modules/data\n' }
+  const unlisted = detect({
+    paths: Object.keys(tree),
+    text: (path) => ({ ...tree, ...gitFile })[path] ?? '',
+  })
+  assert.doesNotMatch(unlisted.notes.join(), /submodule/, 'in a folder that is not looked into')
 
   for (const name of ['ralph.yml', 'ralph-separate.yml']) {
     const values = { inputs: {}, keys: ['K'], setups: [], tools: [], pin: null }
