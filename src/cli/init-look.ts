@@ -11,7 +11,7 @@ import type { Trial } from '../app/trial.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
 import { remaining } from '../engine/prd/select.ts'
 import { execute, gitEnv } from '../git/git-process.ts'
-import { hostOf, isGitHubHost } from '../github/forges/forge.ts'
+import { type OtherHost, otherHostOf } from '../github/forges/forge.ts'
 import { earlierRuns, proposedLimit } from '../report/expected-cost.ts'
 import { configFileNames, readSettings, writtenSettings } from '../settings/read-settings.ts'
 import type { FoundFacts, GivenAnswers, ResolvedAnswers, WrittenSettings } from '../setup/init/answers.ts'
@@ -179,9 +179,8 @@ export async function defaultBranchOf(top: string, env: Environment): Promise<st
 }
 
 /** The host of the remote; null without one, and for GitHub's own. */
-export async function otherHostOf(top: string, env: Environment): Promise<string | null> {
-  const host = hostOf(await askGit(top, env, 'config', '--get', 'remote.origin.url'))
-  return host === null || isGitHubHost(host) ? null : host
+export async function findOtherHost(top: string, env: Environment): Promise<OtherHost | null> {
+  return otherHostOf(await askGit(top, env, 'config', '--get', 'remote.origin.url'))
 }
 
 /** The current branch; null if a run finds the base by itself: from `origin/HEAD`, `main` or `master`. */

@@ -7,6 +7,7 @@ import { findAgent } from '../agents/registry.ts'
 import type { Trial } from '../app/trial.ts'
 import { sanitizeText } from '../engine/model/text.ts'
 import { execute, gitEnv, NO_CONFIG } from '../git/git-process.ts'
+import type { OtherHost } from '../github/forges/forge.ts'
 import { terminalText } from '../report/escape.ts'
 import { diffColours, type Look, paint } from '../report/terminal/terminal-line.ts'
 import { wrap } from '../report/terminal/width.ts'
@@ -128,12 +129,12 @@ type Done = {
   keyless: Keyless | null
   defaultBranch: string
   /** The host of the remote, if it is not GitHub's own. */
-  otherHost: string | null
+  otherHost: OtherHost | null
 }
 
 /** What was done, what a person has to know, and the next commands. */
 export function closingLines(done: Done, look: Look): string[] {
-  const { changes, answers, tried, program } = done
+  const { changes, answers, tried, program, otherHost } = done
   const written = changes.filter(isWritten)
   const left = changes.filter(({ kind }) => kind === 'there').map(({ path }) => path)
   const missing = findMissing(done).flatMap(([isSo, short]) => (isSo ? [short] : []))
@@ -151,6 +152,7 @@ export function closingLines(done: Done, look: Look): string[] {
     ...warningsOn(done).flatMap((text) =>
       wrapToWidth(`warning: ${text}`, look).map((line) => paint(line, ['yellow'], look)),
     ),
+    ...(otherHost?.isAlias ? wrapToWidth(`note: ${otherHostNote(otherHost)}`, look) : []),
     ...leftOutLines(tried.leftOut, look),
     ...onceLines(done, look),
     '',
@@ -332,8 +334,8 @@ function findMissing({ changes, answers, tried, ignored, note, otherHost, keys: 
       `git ignores ${paths}: a run reads only what is committed`,
     ],
     [
-      otherHost !== null,
-      `the workflow for ${otherHost} (warning above)`,
+      otherHost !== null && !otherHost.isAlias,
+      `the workflow for ${otherHost?.host} (warning above)`,
       ...(otherHost === null ? [] : serverNotes(otherHost, isolation === 'separate-job')),
     ],
     [note !== null, "the project's actionlint does not know `queue` (warning above)", note ?? ''],
@@ -341,10 +343,10 @@ function findMissing({ changes, answers, tried, ignored, note, otherHost, keys: 
   ]
 }
 
-function serverNotes(host: string, isSeparate: boolean): string[] {
-  const { found, fix } = separateJobMistake(host)
+function serverNotes(other: OtherHost, isSeparate: boolean): string[] {
+  const { found, fix } = separateJobMistake(other.host)
   return [
-    `the workflow is for GitHub. ${otherHostNote(host)}`,
+    `the workflow is for GitHub. ${otherHostNote(other)}`,
     ...(isSeparate ? [`${found} Fix: ${fix}`] : []),
   ]
 }

@@ -9,6 +9,9 @@ export type RepositoryAddress = {
   defaultBranch: string
 }
 
+/** GitHub's host for SSH over the port of HTTPS. */
+export const GITHUB_SSH = 'ssh.github.com'
+
 /** The repository that a clone's remote names; null if its host is none of `servers` (the address of the API by web address). */
 export function parseRemoteAddress(
   remote: string,
@@ -17,7 +20,8 @@ export function parseRemoteAddress(
   // `git@host:owner/repo.git`, `ssh://git@host/owner/repo`, `https://host/owner/repo.git`
   const ssh = /^(?:ssh:\/\/)?(?:[^@/\s]+@)([^:/\s]+)(?::\d+)?[:/](.+)$/.exec(remote)
   const web = /^https?:\/\/(?:[^@/\s]+@)?([^/\s]+)\/(.+)$/.exec(remote)
-  const [, host = '', path = ''] = web ?? ssh ?? []
+  const [, named = '', path = ''] = web ?? ssh ?? []
+  const host = named === GITHUB_SSH ? 'github.com' : named
   const [owner = '', repo = '', ...more] = path.replace(/\/+$|(?:\.git)?\/*$/g, '').split('/')
   const server = Object.keys(servers).find((address) => address.replace(/^https?:\/\//, '') === host)
   if (server === undefined || owner === '' || repo === '' || more.length > 0) return null

@@ -1,5 +1,6 @@
 // The kinds of server that Ralph works with: github.com, GitHub Enterprise Server, and Gitea or Forgejo. A row says how one differs from
 // github.com. What a server lacks without a row is found by its answer: 404 for checks means that statuses are posted instead.
+import { GITHUB_SSH } from '../repository-address.ts'
 import { speakGitea } from './gitea.ts'
 
 type Forge = {
@@ -46,9 +47,24 @@ export function hostOf(remote: string): string | null {
   return (web ?? ssh ?? '').toLowerCase() || null
 }
 
-/** Whether a host is github.com, or its data residency. Only they have the services of artifacts and caches. Loopback stands in for them. */
+/**
+ * Whether a host is github.com (also its host for SSH over port 443), or its data residency. Only they have the services of artifacts and
+ * caches. Loopback stands in for them.
+ */
 export function isGitHubHost(host: string): boolean {
-  return host === 'github.com' || /\.ghe\.com$|\.localhost$|^127\.0\.0\.1$/.test(host)
+  return host === 'github.com' || host === GITHUB_SSH || /\.ghe\.com$|\.localhost$|^127\.0\.0\.1$/.test(host)
+}
+
+/** A remote's host that is not GitHub's own. `isAlias`: SSH may know any server by this name, also github.com. */
+export type OtherHost = { host: string; isAlias: boolean }
+
+/** Null for a path, and for GitHub's own hosts. */
+export function otherHostOf(remote: string): OtherHost | null {
+  const host = hostOf(remote)
+  if (host === null || isGitHubHost(host)) return null
+  // No domain ends like `work` or `github.com-work`, so these are names from an SSH configuration.
+  const isDomain = /\.(?:[a-z]{2,}|xn--[a-z0-9-]+|\d+)$/.test(host)
+  return { host, isAlias: !isDomain && !/^(?:https?|git):/.test(remote) }
 }
 
 /** The authors of comments that are written with a job's own token. Every workflow of the repository can write as one of them. */

@@ -1,5 +1,5 @@
 // The server of runs in CI: whether it has what the isolation needs, and which page tells how to set it up.
-import { forgeOf, hostOf, isGitHubHost } from '../../github/forges/forge.ts'
+import { forgeOf, type OtherHost, otherHostOf } from '../../github/forges/forge.ts'
 import type { Mistake } from '../../system/errors.ts'
 import {
   type CheckResult,
@@ -14,7 +14,9 @@ const PAGES =
   'GitHub Enterprise Server: docs/how-to/ghes.md, Gitea and Forgejo: docs/how-to/gitea-forgejo.md, all others: docs/how-to/other-ci.md'
 
 /** What `ralph init` and `doctor` say about a remote on another host than GitHub's own. */
-export function otherHostNote(host: string): string {
+export function otherHostNote({ host, isAlias }: OtherHost): string {
+  if (isAlias)
+    return `origin is on the SSH host ${host}. If that is not GitHub's own site, read the page for it. ${PAGES}`
   return `origin is on ${host}, which is not GitHub's own site. ${PAGES}`
 }
 
@@ -48,7 +50,8 @@ export function checkServer(subject: Subject): CheckResult[] {
 
 /** On a laptop: by the host of the remote. `isolation`: of the workflow. */
 export function remoteResults(remote: string | undefined, isolation: string | null): CheckResult[] {
-  const host = hostOf(remote ?? '')
-  if (host === null || isGitHubHost(host)) return []
-  return isolation === 'separate-job' ? toFaults([separateJobMistake(host)]) : [okResult(otherHostNote(host))]
+  const other = otherHostOf(remote ?? '')
+  if (other === null) return []
+  const isRefused = isolation === 'separate-job' && !other.isAlias
+  return isRefused ? toFaults([separateJobMistake(other.host)]) : [okResult(otherHostNote(other))]
 }

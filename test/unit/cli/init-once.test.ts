@@ -30,6 +30,16 @@ test('init prints every command that a person still has to run at GitHub', async
   assert.match(await project.read('.github/workflows/ralph-resume.yml'), /720 minutes a month/)
 })
 
+test('a remote with a name from an SSH configuration leads to a note, and nothing is missing for it', async () => {
+  await using project = await openProject(NODE)
+  execFileSync('git', ['init', '-q', project.folder])
+  execFileSync('git', ['-C', project.folder, 'remote', 'add', 'origin', 'git@work:acme/shop.git'])
+  const { code, out } = project.init('--yes', '--isolation', 'separate-job')
+  assert.equal(code, 0)
+  assert.match(out, /note: origin is on the SSH host work\. If that is not GitHub's own site/)
+  assert.doesNotMatch(out, /workflow for work|workflow is for GitHub|artifacts of version 4/)
+})
+
 test('init leaves out what these settings do not need', async () => {
   await using project = await openProject(NODE)
   const own = ['--agent', 'custom', '--agent-command', 'cat', '--pull-request', 'none']

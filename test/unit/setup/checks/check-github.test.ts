@@ -121,6 +121,7 @@ test('a token is sent to its own server only', () => {
     'git@github.com:acme/shop.git',
     'ssh://git@github.com/acme/shop.git',
     'ssh://git@github.com:22/acme/shop',
+    'ssh://git@ssh.github.com:443/acme/shop.git',
   ]) {
     const { owner, repo, api } = parseRemoteAddress(remote, servers) ?? {}
     assert.deepEqual([owner, repo, api], ['acme', 'shop', 'https://api.github.com'], remote)
@@ -129,6 +130,7 @@ test('a token is sent to its own server only', () => {
     'https://github.com.evil.example/acme/shop',
     'https://evil.example/github.com/acme/shop',
     'git@evil.example:acme/shop.git',
+    'git@ssh.github.com.evil.example:acme/shop.git',
     'https://github.com@evil.example/acme/shop',
     'https://github.com/acme',
     'https://github.com/acme/shop/more',

@@ -1,7 +1,7 @@
 // What doctor, a job and `init` say about a server that is not GitHub's own.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { hostOf, isGitHubHost } from '../../../../src/github/forges/forge.ts'
+import { hostOf, isGitHubHost, otherHostOf } from '../../../../src/github/forges/forge.ts'
 import { readSettings } from '../../../../src/settings/read-settings.ts'
 import { checkServer, remoteResults, serverMistakes } from '../../../../src/setup/checks/check-server.ts'
 import { subjectOf } from './subject.ts'
@@ -58,6 +58,18 @@ test("doctor on a laptop looks at the remote's host", () => {
   )
 })
 
+test('a name from an SSH configuration may be GitHub: it leads to a note, and never to a refusal', () => {
+  for (const host of ['work', 'github.com-work', 'my-github'])
+    for (const remote of [`git@${host}:acme/shop.git`, `ssh://git@${host}/acme/shop.git`]) {
+      assert.deepEqual(otherHostOf(remote), { host, isAlias: true }, remote)
+      const [note, ...others] = remoteResults(remote, 'separate-job')
+      assert.deepEqual([note?.state, others], ['ok', []], remote)
+      assert.match(note?.found ?? '', /^origin is on the SSH host \S+\. If that is not GitHub's own site/)
+    }
+  for (const remote of ['git@git.acme.test:shop', 'git@10.0.0.5:a/shop', 'https://work/a/shop'])
+    assert.equal(otherHostOf(remote)?.isAlias, false, remote)
+})
+
 test('the host of a remote is found in every form, and no other host passes for GitHub', () => {
   const hosts = [
     ['https://github.com/acme/shop', 'github.com'],
@@ -70,9 +82,11 @@ test('the host of a remote is found in every form, and no other host passes for 
     ['', null],
   ] as const
   for (const [remote, host] of hosts) assert.equal(hostOf(remote), host, remote)
-  for (const host of ['github.com', 'acme.ghe.com', '127.0.0.1']) assert.ok(isGitHubHost(host), host)
+  for (const host of ['github.com', 'ssh.github.com', 'acme.ghe.com', '127.0.0.1'])
+    assert.ok(isGitHubHost(host), host)
   for (const host of [
     'github.com.evil.test',
+    'ssh.github.com.evil.test',
     'notgithub.com',
     'ghe.com.evil.test',
     '',
