@@ -16,9 +16,10 @@ export function withToolFolders(
   command: string,
   tracked: readonly string[],
 ): Readonly<Record<string, string>> {
-  // A tracked path above the folder is a link or a submodule, since git tracks no folders.
+  // Some file systems ignore case. A tracked path above the folder is a link or a submodule, since git tracks no folders.
+  const paths = tracked.map((path) => `${path.toLowerCase()}/`)
   const isTracked = (folder: string) =>
-    tracked.some((path) => `${path}/`.startsWith(`${folder}/`) || folder.startsWith(`${path}/`))
+    paths.some((path) => path.startsWith(`${folder.toLowerCase()}/`) || folder.toLowerCase().startsWith(path))
   const project = projectFolderOf(command)
   const all = [...(project === null ? [] : TOOL_FOLDERS.map((name) => `${project}/${name}`)), ...TOOL_FOLDERS]
   const folders = all.filter((folder) => existsSync(join(cwd, folder)) && !isTracked(folder))

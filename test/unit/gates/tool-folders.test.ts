@@ -24,7 +24,7 @@ test("a gate finds the programs of the project that it changes into before the t
     const committed = ['own/.venv/bin/git', 'node_modules/.bin/npm']
     assert.deepEqual(pathOf('cd own && pytest', committed), ['/bin'])
     // So could it by a link, which git tracks as one path.
-    for (const link of ['own', 'own/.venv', 'own/.venv/bin'])
+    for (const link of ['own', 'own/.venv', 'own/.venv/bin', 'own/.VENV/Bin'])
       assert.deepEqual(pathOf('cd own && pytest', [link]), ['node_modules/.bin', '/bin'], link)
   } finally {
     await rm(top, { recursive: true, force: true })
