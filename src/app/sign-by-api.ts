@@ -23,10 +23,10 @@ export function apiSigner(git: Git, objects: CatFile, remote: Remote, create: Cr
     const unsigned = writer.add('commit', bytes)
     await writer.flush()
     const ref = `${NAMESPACE}/${randomBytes(8).toString('hex')}`
-    await ask(git.push(remote, [{ ref, from: null, to: unsigned }]), 'Ralph could not push the tree')
+    await ask(git.push(remote, [{ ref, from: null, to: unsigned }]), 'push the tree', ref)
     try {
       const sha = await signedCommit(create, commit)
-      await ask(git.fetch(remote, [sha], []), 'Ralph could not fetch the signed commit')
+      await ask(git.fetch(remote, [sha], []), 'fetch the signed commit', sha)
       const signed = await objects.contents(sha)
       // GitHub's answer is not trusted: the commit must have exactly the tree that the gates saw.
       if (signed === null || JSON.stringify(parsed(signed)) !== JSON.stringify(commit))
@@ -49,9 +49,10 @@ export async function signedCommit(create: CreateCommit, commit: NewCommit): Pro
   )
 }
 
-async function ask(pushed: ReturnType<Git['push']>, what: string): Promise<void> {
-  const { code, stdout, stderr } = await pushed
-  if (code !== 0) throw new SigningError(`${what}: ${describeRefusal(`${stderr}\n${stdout}`, what)}`)
+async function ask(answer: ReturnType<Git['push']>, what: string, named: string): Promise<void> {
+  const { code, stdout, stderr } = await answer
+  if (code === 0) return
+  throw new SigningError(`Ralph could not ${what}: ${describeRefusal(`${stderr}\n${stdout}`, named)}`)
 }
 
 /** The parts of a commit that GitHub is asked for. The line end at the end of a message is git's. */

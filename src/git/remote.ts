@@ -159,8 +159,9 @@ const ASIDE =
 const MAX_REFUSAL = 1000
 
 /**
- * The remote's reasons and the refs that it refused, in one line of at most a thousand characters. Hints, progress and git's own line
- * with the URL are left out. `what`: named if the answer has no ref. The remote's text is neither redacted nor escaped here.
+ * The remote's reasons and the refs that it refused, in one line of at most a thousand characters, without a full stop. Hints,
+ * progress and git's own line with the URL are left out. `what`: named if the answer has no ref. The remote's text is neither redacted
+ * nor escaped here.
  */
 export function describeRefusal(answer: string, what: string): string {
   const lines = answer.split('\n').filter((line) => !/^To \S+$/.test(line))
@@ -178,7 +179,8 @@ export function describeRefusal(answer: string, what: string): string {
   const text =
     reasons.length > 0 ? reasons.join(' ') : (header ?? cause ?? others[0] ?? 'the remote gave no reason')
   const number = header === undefined || reasons.length === 0 ? '' : ` (${header.replace(/\.$/, '')})`
-  return oneLine(`the remote refused ${refusedRefs(answer, header) || what}: ${text}${number}`, MAX_REFUSAL)
+  const refused = `the remote refused ${refusedRefs(answer, header) || what}: ${text}${number}`
+  return oneLine(refused, MAX_REFUSAL).replace(/\.$/, '')
 }
 
 /** The refs that the remote names, or that git reports as refused for their own reason. Branches by their short name. */

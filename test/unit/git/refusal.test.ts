@@ -27,7 +27,8 @@ test("the reason of a refused push is found, whatever the remote's address conta
 
 test("a hook's message is kept, however it begins", () => {
   const said = 'remote: To push here, ask for permission.\nTo https://github.com/acme/shop.git\n'
-  assert.match(describeRefusal(said, 'ralph/shop'), /To push here, ask for permission/)
+  const reason = 'the remote refused ralph/shop: To push here, ask for permission'
+  assert.equal(describeRefusal(said, 'ralph/shop'), reason, 'without a full stop, which the caller writes')
 })
 
 test('a refused push without a reason says so', () => {
