@@ -70,7 +70,7 @@ export class Bare {
     await mkdir(this.path, { recursive: true })
     await git(['init', '--quiet', '--bare', '--template=', `--initial-branch=${defaultBranch}`, this.path])
     const settings = `[http]\n\treceivepack = true\n[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true
-[receive]\n\tautogc = false\n\thideRefs = refs/pull\n\tadvertisePushOptions = true\n[gc]\n\tauto = 0\n[core]\n\tlogAllRefUpdates = false\n`
+[transfer]\n\thideRefs = refs/forks\n[receive]\n\tautogc = false\n\thideRefs = refs/pull\n\tadvertisePushOptions = true\n[gc]\n\tauto = 0\n[core]\n\tlogAllRefUpdates = false\n`
     await writeFile(join(this.path, 'config'), settings, { flag: 'a' })
     if (!guarded) return
     await mkdir(join(this.path, 'hooks'), { recursive: true })
@@ -157,7 +157,7 @@ export class Bare {
     }
   }
 
-  /** Commits files on top of a branch and moves it; makes the branch from `from` when it does not exist yet. */
+  /** Commits files on top of a branch (or a full ref) and moves it; makes the branch from `from` when it does not exist yet. */
   async commit(
     branch: string,
     files: Files,
@@ -165,18 +165,19 @@ export class Bare {
     person: Person,
     from: string | null,
   ): Promise<string> {
-    const parent = (await this.head(branch)) ?? (from === null ? null : await this.resolve(from))
+    const ref = branch.startsWith('refs/') ? branch : `refs/heads/${branch}`
+    const parent = (await this.resolve(ref)) ?? (from === null ? null : await this.resolve(from))
     const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`
     const who = `${person.name} <${person.email}> ${Math.floor(Date.now() / 1000)} +0000`
     const changes = Object.entries(files).map(([path, text]) => {
       if (text === null) return `D ${path}\n`
       return `M ${text.startsWith('#!') ? '100755' : '100644'} inline ${path}\n${data(text)}`
     })
-    const head = `commit refs/heads/${branch}\nauthor ${who}\ncommitter ${who}\n${data(message)}`
+    const head = `commit ${ref}\nauthor ${who}\ncommitter ${who}\n${data(message)}`
     const input = [head, ...(parent === null ? [] : [`from ${parent}\n`]), ...changes].join('')
     // One process instead of one for every file: a test begins with this.
     await this.run(['fast-import', '--quiet', '--done'], { input: `${input}\ndone\n` })
-    return (await this.head(branch)) ?? ''
+    return (await this.resolve(ref)) ?? ''
   }
   async commitTree(
     tree: string,

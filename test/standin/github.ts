@@ -3,7 +3,8 @@
 // A simulation of ours, held to GitHub's own contract: every request and every answer is checked against GitHub's
 // OpenAPI description (and every query against its GraphQL schema), git is real git, the rest follows the facts that
 // were collected about the real site. What it can not show: true latency, the secondary rate limits, eventual
-// consistency, pages for people, other repositories and forks, and anything that GitHub changed since.
+// consistency, pages for people, other repositories, and anything that GitHub changed since. Of forks it has only branches and their pull
+// requests.
 //
 //   await using github = await startGitHub({ people: { alice: 'admin' }, files: { 'README.md': 'Hello' } })
 //   process.env.GITHUB_API_URL = process.env.GITHUB_SERVER_URL = github.url
@@ -34,7 +35,7 @@ import type {
   TokenOptions,
 } from './model.ts'
 import { renderIssue, renderLabel } from './render.ts'
-import { type NewPull, openPull, renderFullPull } from './rest/pulls.ts'
+import { forkRef, type NewPull, openPull, renderFullPull } from './rest/pulls.ts'
 import { replyInThread, submitReview } from './reviews.ts'
 import { type Settings, World } from './world.ts'
 
@@ -111,6 +112,8 @@ export interface GitHub extends AsyncDisposable {
   dequeue: (number: number, reason: string) => Promise<void>
   /** A person's push: one commit with these files (null deletes) on a branch, made from the default one if new. */
   commit: (branch: string, files: Files, message?: string, login?: string) => Promise<string>
+  /** One commit on a branch of the person's fork, as in `commit`. `openPull` with `head: 'mallory:branch'` proposes it. */
+  commitInFork: (login: string, branch: string, files: Files) => Promise<string>
   deleteBranch: (branch: string) => Promise<void>
   head: (branch: string) => Promise<string | null>
   /** A file's text on a branch or at a commit. */
@@ -276,7 +279,7 @@ function raiseLabeled(world: World, login: string, issue: Issue, label: string):
 
 type Doings = Pick<
   GitHub,
-  'openPull' | 'closePull' | 'mergePull' | 'enqueue' | 'dequeue' | 'commit' | 'deleteBranch'
+  'openPull' | 'closePull' | 'mergePull' | 'enqueue' | 'dequeue' | 'commit' | 'commitInFork' | 'deleteBranch'
 >
 function people(world: World): Doings {
   const { settings, bare } = world
@@ -325,6 +328,8 @@ function people(world: World): Doings {
       await pushed(`refs/heads/${branch}`, before, sha, login)
       return sha
     },
+    commitInFork: (login, branch, files) =>
+      bare.commit(forkRef(login, branch), files, 'A change', world.person(login), settings.defaultBranch),
     deleteBranch: async (branch) => {
       const before = await bare.head(branch)
       await bare.run(['update-ref', '-d', `refs/heads/${branch}`])

@@ -56,7 +56,9 @@ function renderListed(world: World, issue: Issue & { pull: NonNullable<Issue['pu
     headRefName: pull.head,
     headRefOid: pull.headSha,
     baseRefName: pull.base,
-    isCrossRepository: false,
+    isCrossRepository: pull.fork !== null,
+    createdAt: issue.createdAt,
+    mergedAt: pull.mergedAt,
     mergeCommit: merged,
   }
 }
@@ -157,7 +159,7 @@ export async function graphql(
         },
         pullRequests: ({ headRefName, last }: { headRefName: string; last: number }) => {
           demand(by, ['pull_requests:read'])
-          const all = world.pullOfBranch(headRefName)
+          const all = world.pullsNamed(headRefName)
           return {
             totalCount: all.length,
             nodes: all.slice(-last).map((issue) => renderListed(world, issue)),

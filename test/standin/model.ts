@@ -40,6 +40,8 @@ export interface Issue {
 
 export interface Pull {
   head: string
+  /** Whose fork has the branch; null: this repository has it. */
+  fork: string | null
   base: string
   headSha: string
   baseSha: string

@@ -321,6 +321,18 @@ export function renderPull(world: World, issue: Issue): Json {
     user: renderUser(world, world.settings.owner),
     repo: renderRepository(world),
   })
+  const sideOfFork = (owner: string): Json => ({
+    label: `${owner}:${pull.head}`,
+    ref: pull.head,
+    sha: pull.headSha,
+    user: renderUser(world, owner),
+    repo: {
+      ...renderRepository(world),
+      full_name: `${owner}/${world.settings.repo}`,
+      owner: renderUser(world, owner),
+      fork: true,
+    },
+  })
   const link = (href: string): Json => ({ href })
   return {
     id: issue.id,
@@ -333,7 +345,7 @@ export function renderPull(world: World, issue: Issue): Json {
     active_lock_reason: null,
     draft: pull.draft,
     user: renderUser(world, issue.login),
-    head: side(pull.head, pull.headSha),
+    head: pull.fork === null ? side(pull.head, pull.headSha) : sideOfFork(pull.fork),
     base: side(pull.base, pull.baseSha),
     // GitHub's description of a pull request knows no label without one.
     labels: issue.labels.map((name) => ({

@@ -301,7 +301,8 @@ export class World {
     }
     this.raise('issue_comment', action, payload, by)
   }
-  pullOfBranch(branch: string): (Issue & { pull: NonNullable<Issue['pull']> })[] {
+  /** Those from a branch of this name, also from forks. */
+  pullsNamed(branch: string): (Issue & { pull: NonNullable<Issue['pull']> })[] {
     return [...this.issues.values()].filter(
       (issue): issue is Issue & { pull: NonNullable<Issue['pull']> } => issue.pull?.head === branch,
     )
@@ -332,11 +333,13 @@ export class World {
     for (const issue of this.issues.values()) {
       const pull = issue.pull
       if (pull === null || issue.state !== 'open') continue
-      const head = refs.get(`refs/heads/${pull.head}`)
+      const head = pull.fork === null ? refs.get(`refs/heads/${pull.head}`) : pull.headSha
       let base = refs.get(`refs/heads/${pull.base}`)
       // If the base was the branch of a merged pull request, GitHub moves those on top of it to that one's own base.
       if (base === undefined) {
-        const below = this.pullOfBranch(pull.base).findLast((one) => one.pull.mergedAt !== null)
+        const below = this.pullsNamed(pull.base).findLast(
+          (one) => one.pull.fork === null && one.pull.mergedAt !== null,
+        )
         base = refs.get(`refs/heads/${below?.pull.base}`)
         if (below !== undefined && base !== undefined) {
           Object.assign(pull, { base: below.pull.base, baseSha: base })

@@ -21,6 +21,11 @@ export async function renderFullPull(world: World, issue: Issue): Promise<Json> 
   }
 }
 
+/** Where the repository has a branch of a fork: GitHub keeps the objects of both together. Clients do not see it. */
+export function forkRef(owner: string, branch: string): string {
+  return `refs/forks/${owner}/${branch}`
+}
+
 export interface NewPull {
   title: string
   body: string | null
@@ -36,7 +41,8 @@ export async function openPull(world: World, by: Identity, wanted: NewPull): Pro
   const colon = wanted.head.indexOf(':')
   const head = wanted.head.slice(colon + 1)
   const isForeign = colon > 0 && wanted.head.slice(0, colon) !== settings.owner
-  const headSha = isForeign ? null : await bare.head(head)
+  const fork = isForeign ? wanted.head.slice(0, colon) : null
+  const headSha = fork === null ? await bare.head(head) : await bare.resolve(forkRef(fork, head))
   if (headSha === null) throw invalid({ resource: 'PullRequest', field: 'head', code: 'invalid' })
   const baseSha = await bare.head(wanted.base)
   if (baseSha === null) throw invalid({ resource: 'PullRequest', field: 'base', code: 'invalid' })
@@ -46,11 +52,12 @@ export async function openPull(world: World, by: Identity, wanted: NewPull): Pro
   if (wanted.draft && !settings.draftPullRequests)
     throw new HttpError(422, 'Draft pull requests are not supported in this repository.')
   const isTaken = world
-    .pullOfBranch(head)
-    .some((one) => one.state === 'open' && one.pull.base === wanted.base)
-  if (isTaken) throw refuse(`A pull request already exists for ${settings.owner}:${head}.`)
+    .pullsNamed(head)
+    .some((one) => one.pull.fork === fork && one.state === 'open' && one.pull.base === wanted.base)
+  if (isTaken) throw refuse(`A pull request already exists for ${fork ?? settings.owner}:${head}.`)
   const issue = world.addIssue(by.login, wanted.title, wanted.body, [], {
     head,
+    fork,
     base: wanted.base,
     headSha,
     baseSha,
@@ -82,7 +89,10 @@ function list(call: Call): Issue[] {
   const ascending = query.get('direction') === 'asc'
   return [...world.issues.values()]
     .filter((issue) => issue.pull !== null && (state === 'all' || issue.state === state))
-    .filter((issue) => head === null || (head[1] === world.settings.owner && issue.pull?.head === head[2]))
+    .filter(({ pull }) => {
+      const owner = pull?.fork ?? world.settings.owner
+      return head === null || (head[1] === owner && pull?.head === head[2])
+    })
     .filter((issue) => base === null || issue.pull?.base === base)
     .sort((a, b) => (ascending ? a.number - b.number : b.number - a.number))
 }
