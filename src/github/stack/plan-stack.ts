@@ -27,6 +27,8 @@ export type StackPull = {
   state: 'open' | 'closed' | 'merged'
   /** The branch that it goes to. */
   base: string
+  /** ISO 8601; null if it was not merged. */
+  mergedAt: string | null
 }
 
 /** What GitHub has of a group. `head`: of the branch; null if there is none. `newest`: the newest commit of the feature in it. */
@@ -148,14 +150,32 @@ export function planStack<P extends StackPull>(input: StackInput<P>): StackPlan<
   return { layers, topBase, closed: layers.find(({ state }) => state === 'closed') ?? null, taken }
 }
 
-/** The open layers whose next lower one was merged, each with that one. */
+/**
+ * The open layers on a branch into which a lower layer was merged. `below`: the newest such layer. `last`: the highest layer whose commits
+ * came with it. Layers next to each other may have been merged into different branches, so only the base of a pull request counts.
+ */
 export function aboveMerged<P extends StackPull>(
   layers: readonly Layer<P>[],
-): { layer: Layer<P>; below: Layer<P> }[] {
+): { layer: Layer<P>; below: Layer<P>; last: Layer<P> }[] {
   return layers.flatMap((layer, index) => {
-    const below = layers[index - 1]
-    return layer.state === 'open' && below?.state === 'merged' ? [{ layer, below }] : []
+    // Another base was chosen by people, or could not be changed yet.
+    if (layer.state !== 'open' || layer.pull?.base !== layer.base) return []
+    const below = layers.slice(0, index).findLast((one) => isMergedInto(one, layer.base))
+    return below === undefined ? [] : [{ layer, below, last: lastIn(below, layers) }]
   })
+}
+
+function isMergedInto({ state, pull }: Layer, branch: string): boolean {
+  return state === 'merged' && pull?.base === branch
+}
+
+/** The highest layer whose commits were in the branch of a layer when people merged that one. Layers may be merged into each other. */
+function lastIn<P extends StackPull>(layer: Layer<P>, layers: readonly Layer<P>[]): Layer<P> {
+  const until = layer.pull?.mergedAt ?? ''
+  const inside = layers
+    .slice(layers.indexOf(layer) + 1)
+    .findLast((one) => isMergedInto(one, layer.branch) && (one.pull?.mergedAt ?? '') <= until)
+  return inside === undefined ? layer : lastIn(inside, layers)
 }
 
 type Placed<P extends StackPull> = { group: Group; end: number; pull: P | null; head: string | null }

@@ -83,7 +83,7 @@ export class Stack {
       base: base.branch,
       commits,
       groups,
-      found: await this.#find(branch, groups, commits),
+      found: await this.#find(state, groups, commits),
       isOver: remaining(prd, state.control.scope).length === 0,
     })
     this.#layers = plan.layers
@@ -98,7 +98,7 @@ export class Stack {
   }
 
   async #find(
-    branch: string,
+    { branch, prd }: State,
     groups: readonly Group[],
     commits: readonly BranchCommit[],
   ): Promise<Map<string, Found<LayerPull>>> {
@@ -107,6 +107,7 @@ export class Stack {
     const answers = await findLayers(
       github,
       groups.map((group) => layerBranch(branch, group)),
+      prd.run.startedAt,
     )
     const found = new Map<string, Found<LayerPull>>()
     for (const [index, { head, pull }] of answers.entries()) {
@@ -119,12 +120,15 @@ export class Stack {
   }
 
   async #create(): Promise<void> {
-    const isMissing = ({ state, pull }: Layer<LayerPull>) => state === 'new' && pull === null
+    const isMissing = ({ state, head }: Layer<LayerPull>) => state === 'new' && head === null
     const missing = this.#layers.flatMap((layer) =>
       isMissing(layer) && layer.commit !== null ? [{ branch: layer.branch, commit: layer.commit }] : [],
     )
     const refused = await this.#options.branches.create(missing)
-    if (refused === null) return
+    if (refused === null) {
+      this.#layers = this.#layers.map((one) => (isMissing(one) ? { ...one, head: one.commit } : one))
+      return
+    }
     this.#note(`The branches of the stack could not be created: ${refused}`)
     this.#layers = this.#layers.filter((layer) => !isMissing(layer))
   }
@@ -151,7 +155,7 @@ export class Stack {
       const { number, url, title, body } = opened.pull
       const pull = {
         ...{ number, url, title, body, base: layer.base, state: 'open' as const },
-        ...{ head: layer.commit ?? '', mergeCommit: null },
+        ...{ head: layer.head ?? '', mergeCommit: null, mergedAt: null },
       }
       this.#layers = this.#layers.map((one) => (one === layer ? { ...layer, pull, state: 'open' } : one))
     }
@@ -175,10 +179,10 @@ export class Stack {
 
   /** Merges the base into the layers above a merged one, if it was squashed or rebased. */
   async #merge(state: State): Promise<void> {
-    for (const { layer, below } of aboveMerged(this.#layers)) {
+    for (const { layer, below, last } of aboveMerged(this.#layers)) {
       const { branch, base, head, pull } = layer
-      const { commit: merged, pull: mergedPull } = below
-      const mergedAs = mergedPull?.mergeCommit ?? null
+      const { commit: merged } = last
+      const mergedAs = below.pull?.mergeCommit ?? null
       if (pull === null || head === null || merged === null || mergedAs === null) continue
       const result = await this.#options.branches.merge(state, { branch, head, base, merged, mergedAs })
       const link = { name: `Pull request ${pull.number}`, url: pull.url }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import fc from 'fast-check'
 import {
+  aboveMerged,
   type BranchCommit,
   type Found,
   type Group,
@@ -15,6 +16,8 @@ import {
 import { runs } from '../runs.ts'
 
 const BRANCH = 'ralph/shop'
+/** When people merged, in this order. */
+const TIMES = ['2026-01-10T10:00:00Z', '2026-01-10T11:00:00Z'] as const
 
 /** `A1 A2 -`: commits that finish the stories A1 and A2, and one of Ralph without a story; `revert` drops a story. */
 function commitsOf(text: string): BranchCommit[] {
@@ -52,7 +55,7 @@ function applied(plan: StackPlan, before: StackInput['found']): Map<string, Foun
       after.set(group.id, {
         head: commit,
         newest: commit,
-        pull: { number: 100 + index, state: 'open', base },
+        pull: { number: 100 + index, state: 'open', base, mergedAt: null },
       })
     else if (pull.state === 'open' && known !== undefined && plan.closed === null)
       after.set(group.id, { ...known, pull: { ...pull, base } })
@@ -164,12 +167,43 @@ describe('people merge and close', () => {
     ])
   })
 
+  /** The open layers whose branch needs a merge: `what was merged, up to which layer -> into which layer`. */
+  const merges = ({ layers }: StackPlan) =>
+    aboveMerged(layers).map(
+      ({ layer, below, last }) => `${below.group.id} up to ${last.group.id} -> ${layer.group.id}`,
+    )
+  const merged = (base: string, mergedAt: string) => ({ state: 'merged', base, mergedAt }) as const
+
+  it('the layer above a merged one is known by the base of both pull requests, not by its place', () => {
+    const [first, second] = TIMES
+    const [intoBase, intoA] = [(at: string) => merged('main', at), (at: string) => merged(`${BRANCH}+A`, at)]
+    assert.deepEqual(merges(after({ A: intoBase(first), B: { base: 'main' } })), ['A up to A -> B'])
+    assert.deepEqual(merges(after({ B: intoA(first), C: { base: `${BRANCH}+A` } })), ['B up to B -> C'])
+    // B first went into the branch of A, so the base has both with A.
+    const both = { A: intoBase(second), B: intoA(first), C: { base: 'main' } }
+    assert.deepEqual(merges(after(both)), ['A up to B -> C'])
+    // B went into the branch of A after that was merged, so the base lacks B.
+    const late = { A: intoBase(first), B: intoA(second), C: { base: 'main' } }
+    assert.deepEqual(merges(after(late)), ['A up to A -> C'])
+  })
+
+  it('no layer needs a merge whose base is another branch than the one that has the merged layer', () => {
+    const [at] = TIMES
+    assert.deepEqual(merges(after({ A: merged('main', at) })), [], 'its base is still the merged branch')
+    assert.deepEqual(merges(after({ A: merged('main', at), B: { base: 'release' } })), [])
+    assert.deepEqual(merges(after({ B: merged('main', at), C: { base: `${BRANCH}+A` } })), [])
+  })
+
   it('a closed one stays closed, and nothing is added above it', () => {
     const plan = after({ A: { state: 'closed' } })
     assert.equal(plan.closed?.group.id, 'A')
     assert.deepEqual(shown(plan).slice(0, 2), ['+A closed at c0 -> main: A1', '+B open at c1 -> +A: B1'])
     const found = new Map([...stack].filter(([id]) => id !== 'C'))
-    found.set('A', { head: null, newest: 'c0', pull: { number: 100, state: 'closed', base: 'main' } })
+    found.set('A', {
+      head: null,
+      newest: 'c0',
+      pull: { number: 100, state: 'closed', base: 'main', mergedAt: null },
+    })
     const ids = planStack({ ...start, found }).layers.map(({ group }) => group.id)
     assert.deepEqual(ids, ['A', 'B'])
   })
@@ -178,7 +212,7 @@ describe('people merge and close', () => {
     const found = new Map(stack).set('A', {
       head: null,
       newest: null,
-      pull: { number: 1, state: 'merged', base: 'main' },
+      pull: { number: 1, state: 'merged', base: 'main', mergedAt: TIMES[0] },
     })
     const later = inputOf('B1 C1 D1', groups, {
       found: new Map(
@@ -198,7 +232,11 @@ test('a branch of people with the name of a layer is left alone, and its stories
   const groups = ['A: A1', 'B: B1', 'C? C1']
   for (const found of [
     { head: 'theirs', newest: null, pull: null },
-    { head: 'theirs', newest: null, pull: { number: 7, state: 'open' as const, base: 'main' } },
+    {
+      head: 'theirs',
+      newest: null,
+      pull: { number: 7, state: 'open' as const, base: 'main', mergedAt: null },
+    },
     // Begun at a commit of the feature, with commits on top.
     { head: 'theirs', newest: 'c0', pull: null },
   ]) {
