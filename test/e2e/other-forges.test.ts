@@ -77,7 +77,7 @@ const SERVERS: Readonly<Record<'gitea' | 'forgejo' | 'ghes', Server>> = {
 const STORIES = [story('US-001', 'one'), story('US-002', 'two', { dependsOn: ['US-001'] })]
 const SCRIPT = { 'US-001': [goodTurn('one', 1)], 'US-002': [badTurn('two', 2)] }
 
-async function openServer(dialect: keyof typeof SERVERS): Promise<Site> {
+async function openServer(dialect: keyof typeof SERVERS, more: Record<string, string> = {}): Promise<Site> {
   const { folder, workflow, inputs } = SERVERS[dialect]
   const text = await workflow()
   return openSite({
@@ -85,7 +85,7 @@ async function openServer(dialect: keyof typeof SERVERS): Promise<Site> {
     script: SCRIPT,
     workflowPath: `${folder}/workflows/ralph.yml`,
     workflow: (_own, all) => withInputs(text, all),
-    inputs: { 'iterations-per-job': '1', 'max-attempts': '1', ...inputs },
+    inputs: { 'iterations-per-job': '1', 'max-attempts': '1', ...inputs, ...more },
     github: { dialect, oldDispatch: !SERVERS[dialect].hasRunId },
   })
 }
@@ -194,3 +194,16 @@ for (const dialect of ['gitea', 'forgejo', 'ghes'] as const)
       })
     })
   })
+
+test('gitea: a run with stacked pull requests is refused before a session, and nothing is saved', async () => {
+  await using site = await openServer('gitea', { 'pull-request': 'stacked' })
+  const run = await site.go()
+  assert.equal(run.conclusion, 'failure', site.log())
+  const [error = '', ...others] = annotationsOf(run, 'error')
+  assert.deepEqual(others, [])
+  assert.match(error, /pull-request: stacked needs GraphQL, which Gitea or Forgejo does not have/)
+  assert.match(error, /set pull-request: draft/)
+  assert.deepEqual(await site.sessions(), [])
+  assert.equal(await site.github.bare.run(['for-each-ref', 'refs/ralph/', 'refs/heads/ralph/']), '')
+  assert.deepEqual(await site.github.pulls(), [])
+})

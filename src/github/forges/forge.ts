@@ -9,6 +9,8 @@ type Forge = {
   api: RegExp
   /** Whether jobs have the service for artifacts (version 4), which `separate-job` and Ralph's own upload need. */
   hasArtifacts: boolean
+  /** Without it, `pull-request: stacked` cannot find the pull requests of its layers. */
+  hasGraphql: boolean
   /** Whose token may look up what a person may do in the repository. */
   permissionsFor: 'everyone' | 'admins'
   /** Turns GitHub's requests into those of this server, and its answers into GitHub's; null if it speaks GitHub's API. */
@@ -19,6 +21,7 @@ const GITHUB: Forge = {
   name: 'GitHub',
   api: /^/,
   hasArtifacts: true,
+  hasGraphql: true,
   permissionsFor: 'everyone',
   speak: null,
 }
@@ -29,6 +32,7 @@ const FORGES: readonly Forge[] = [
     name: 'Gitea or Forgejo',
     api: /\/api\/v1$/,
     hasArtifacts: false,
+    hasGraphql: false,
     permissionsFor: 'admins',
     speak: speakGitea,
   },

@@ -1,4 +1,4 @@
-// The server of runs in CI: whether it has what the isolation needs, and which page tells how to set it up.
+// The server of runs in CI: whether it has what the settings need, and which page tells how to set it up.
 import { forgeOf, type OtherHost, otherHostOf } from '../../github/forges/forge.ts'
 import type { Mistake } from '../../system/errors.ts'
 import {
@@ -30,11 +30,23 @@ export function separateJobMistake(server: string): Mistake {
   }
 }
 
-/** In a job: why `isolation` cannot work on its server. */
+function stackedMistake(server: string): Mistake {
+  return {
+    path: 'pull-request',
+    found: `stacked needs GraphQL, which ${server} does not have.`,
+    expected: '',
+    fix: 'set pull-request: draft. Then one pull request has the whole feature',
+  }
+}
+
+/** In a job: why `isolation` or `pull-request` cannot work on its server. */
 export function serverMistakes({ env, settings }: Pick<RunStart, 'env' | 'settings'>): Mistake[] {
-  const { name, hasArtifacts } = forgeOf(env.GITHUB_API_URL ?? '')
-  if (settings.surface !== 'action' || settings.isolation !== 'separate-job' || hasArtifacts) return []
-  return [separateJobMistake(name)]
+  const { name, hasArtifacts, hasGraphql } = forgeOf(env.GITHUB_API_URL ?? '')
+  if (settings.surface !== 'action') return []
+  return [
+    ...(settings.isolation === 'separate-job' && !hasArtifacts ? [separateJobMistake(name)] : []),
+    ...(settings.pullRequest === 'stacked' && !hasGraphql ? [stackedMistake(name)] : []),
+  ]
 }
 
 export function checkServer(subject: Subject): CheckResult[] {

@@ -126,7 +126,7 @@ export const CHECKS: readonly Check[] = [
     look: checkServer,
     blocks: serverMistakes,
     parts: ['claim'],
-    reads: ['isolation'],
+    reads: ['isolation', 'pullRequest'],
   },
   { name: 'isolation', seen: 'machine', look: checkIsolation, alone: true, reads: ['isolation'] },
   {

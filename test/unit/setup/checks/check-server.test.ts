@@ -9,10 +9,10 @@ import { subjectOf } from './subject.ts'
 const GHES = 'https://git.acme.test/api/v3'
 const GITEA = 'https://git.acme.test/api/v1'
 
-function startOf(api: string, isolation: string, surface: 'action' | 'cli' = 'action') {
+function startOf(api: string, isolation: string, surface: 'action' | 'cli' = 'action', more: object = {}) {
   const { settings } = readSettings(
     surface === 'action'
-      ? { inputs: { isolation }, env: {}, surface }
+      ? { inputs: { isolation, ...more }, env: {}, surface }
       : { flags: { isolation }, env: {}, surface },
   )
   return { env: { GITHUB_API_URL: api }, settings }
@@ -32,6 +32,22 @@ test('a job refuses separate-job on a server without artifacts of version 4, and
   assert.deepEqual(serverMistakes(startOf('https://api.github.com', 'separate-job')), [])
   assert.deepEqual(serverMistakes(startOf('https://api.acme.ghe.com', 'separate-job')), [])
   assert.deepEqual(serverMistakes(startOf(GHES, 'separate-job', 'cli')), [])
+})
+
+test('a job refuses stacked pull requests on a server without GraphQL, and names what works', () => {
+  const said = (api: string, pullRequest: string) =>
+    serverMistakes(startOf(api, 'other-user', 'action', { 'pull-request': pullRequest }))
+  const [mistake, ...others] = said(GITEA, 'stacked')
+  assert.deepEqual(others, [])
+  assert.equal(mistake?.path, 'pull-request')
+  assert.match(mistake.found, /^stacked needs GraphQL, which Gitea or Forgejo does not have/)
+  assert.match(mistake.fix, /^set pull-request: draft/)
+  for (const [api, pullRequest] of [
+    [GITEA, 'draft'],
+    [GHES, 'stacked'],
+    ['https://api.github.com', 'stacked'],
+  ] as const)
+    assert.deepEqual(said(api, pullRequest), [], api)
 })
 
 test('doctor in a job names the server, or says what it lacks', () => {
