@@ -170,8 +170,11 @@ export async function setLabels(
 /** Title and text as they are on GitHub. */
 export type PullText = { title: string; body: string }
 
-/** Ralph's part: the text in at most `room` characters, beginning with the marker of the feature. */
-export type OwnText = { feature: string; title: string; text(room: number): string }
+/**
+ * Ralph's part: the text in at most `room` characters, beginning with the marker of the feature. `before`: the part that it replaces, as
+ * Ralph wrote it; empty without one.
+ */
+export type OwnText = { feature: string; title: string; text(room: number, before: string): string }
 
 /** With less room than this, in characters, Ralph's part is left out. */
 const MIN_ROOM = 3000
@@ -180,7 +183,7 @@ const SEAL_LENGTH = 150
 
 /** Title and text of a pull request that Ralph opens. */
 export function newPullText({ feature, title, text }: OwnText): PullText {
-  return { title, body: withSeal(feature, title, text(MAX_CHARACTERS - SEAL_LENGTH)) }
+  return { title, body: withSeal(feature, title, text(MAX_CHARACTERS - SEAL_LENGTH, '')) }
 }
 
 /**
@@ -197,7 +200,8 @@ export function updatedPullText(current: PullText, own: OwnText): Partial<PullTe
   const gap = part === null && before !== '' ? '\n\n' : ''
   const room = MAX_CHARACTERS - before.length - after.length - SEAL_LENGTH
   if (room < MIN_ROOM) return 'full'
-  const body = `${before}${gap}${withSeal(own.feature, isOwnTitle ? own.title : null, own.text(room))}${after}`
+  const text = own.text(room, part === null ? '' : current.body.slice(part.from, part.to))
+  const body = `${before}${gap}${withSeal(own.feature, isOwnTitle ? own.title : null, text)}${after}`
   return {
     ...(isOwnTitle && own.title !== current.title ? { title: own.title } : {}),
     ...(body === current.body ? {} : { body }),

@@ -444,8 +444,8 @@ export class GitHubReporter implements Observer, PullRequestPort {
     return {
       feature: state.feature,
       title: redact(pullRequestTitle(view)),
-      text: (room) => {
-        const stack = this.#options.stack?.list(state.github.pull, Math.floor(room / 4)) ?? ''
+      text: (room, before) => {
+        const stack = this.#options.stack?.list(state.github.pull, before, Math.floor(room / 4)) ?? ''
         return redact(joinBlocks([pullRequestBody(view, room - stack.length - 2).trimEnd(), stack]))
       },
     }

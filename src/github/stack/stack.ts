@@ -3,7 +3,15 @@
 
 import type { State } from '../../engine/model/state.ts'
 import { remaining } from '../../engine/prd/select.ts'
-import { type LayerView, layerBody, layerName, layerTitle, stackBlock } from '../../report/stack-text.ts'
+import {
+  earlierStackBlock,
+  type LayerView,
+  layerBody,
+  layerName,
+  layerTitle,
+  ownStackBlock,
+  type StackEntry,
+} from '../../report/stack-text.ts'
 import type { Note } from '../../report/view.ts'
 import { type GitHub, githubMessage } from '../client.ts'
 import { newPullText, type OwnText, openPull, type Pull, updatedPullText, updatePull } from '../pull.ts'
@@ -50,6 +58,8 @@ type Layers = readonly Layer<LayerPull>[]
 export class Stack {
   readonly #options: StackOptions
   #layers: Layers = []
+  /** Whether `#layers` is what GitHub has. */
+  #isRead = false
   #notes: Note[] = []
 
   constructor(options: StackOptions) {
@@ -61,9 +71,12 @@ export class Stack {
     return this.#notes
   }
 
-  /** The list of the stack for the text of the feature's own pull request; empty without one. */
-  list(top: number | null, room: number): string {
-    return stackBlock(entriesOf(this.#layers), top, null, room)
+  /**
+   * The list of the stack for the text of the feature's own pull request; empty without one. If the stack was not read, it is the list in
+   * `before`, the text that Ralph wrote last: people find their way by it.
+   */
+  list(top: number | null, before: string, room: number): string {
+    return this.#isRead ? ownStackBlock(this.#entries(null), top, room) : earlierStackBlock(before, room)
   }
 
   /**
@@ -87,6 +100,7 @@ export class Stack {
       isOver: remaining(prd, state.control.scope).length === 0,
     })
     this.#layers = plan.layers
+    this.#isRead = true
     this.#notes = notesOf(plan, branch)
     if (plan.closed === null) {
       await this.#create()
@@ -211,15 +225,16 @@ export class Stack {
     }
   }
 
-  #text({ feature, prd }: State, { group, stories }: Layer, top: Pull | null): OwnText {
+  #text({ feature, prd }: State, layer: Layer, top: Pull | null): OwnText {
     const { redact } = this.#options
     const titles = new Map(prd.userStories.map(({ id, title }) => [id, redact(title)]))
     const view: LayerView = {
       feature,
-      id: group.id,
-      name: redact(group.name),
-      stories: stories.map((id) => ({ id, title: titles.get(id) ?? '' })),
-      entries: entriesOf(this.#layers).map((one) => ({ ...one, name: redact(one.name) })),
+      branchPart: layer.group.branchPart,
+      id: redact(layer.group.id),
+      name: redact(layer.group.name),
+      stories: layer.stories.map((id) => ({ id, title: titles.get(id) ?? '' })),
+      entries: this.#entries(layer),
       top: top?.number ?? null,
     }
     return {
@@ -227,6 +242,17 @@ export class Stack {
       title: redact(layerTitle(view)),
       text: (room) => redact(layerBody(view, room)),
     }
+  }
+
+  /** Redacted before they are escaped, because escaping could split a secret so that it is not found. */
+  #entries(current: Layer | null): StackEntry[] {
+    const { redact } = this.#options
+    return this.#layers.map(({ group, pull }) => ({
+      id: redact(group.id),
+      name: redact(group.name),
+      number: pull?.number ?? null,
+      isCurrent: group === current?.group,
+    }))
   }
 
   #note(text: string): void {
@@ -242,10 +268,6 @@ export class Stack {
       return false
     }
   }
-}
-
-function entriesOf(layers: Layers) {
-  return layers.map(({ group, pull }) => ({ id: group.id, name: group.name, number: pull?.number ?? null }))
 }
 
 function notesOf({ layers, closed, taken }: StackPlan<LayerPull>, branch: string): Note[] {

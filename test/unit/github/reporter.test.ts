@@ -7,6 +7,7 @@ import { runUsage } from '../../../src/engine/model/usage-totals.ts'
 import { Conversation } from '../../../src/github/conversation.ts'
 import { Checks } from '../../../src/github/post-checks.ts'
 import { GitHubReporter } from '../../../src/github/reporter.ts'
+import { type LayerBranches, Stack } from '../../../src/github/stack/stack.ts'
 import { rollupCheck } from '../../../src/report/check-runs.ts'
 import { jobSummary, stickyComment } from '../../../src/report/sticky-comment.ts'
 import { type GitHub, startGitHub } from '../../standin/github.ts'
@@ -31,22 +32,23 @@ async function place(settings: Parameters<typeof startGitHub>[0] = {}) {
     return connected(github, token, warn)
   }
   const checks = (freshMs?: number) => new Checks(client(), 'checks', 'auth', freshMs)
-  const job = (freshMs?: number) => {
+  const job = (freshMs?: number, branches?: LayerBranches) => {
     const seen = client()
+    const redact = (text: string) => text
     return new GitHubReporter({
       github: seen,
       publisher: seen,
       conversation: new Conversation(seen),
       checks: checks(freshMs),
       pullRequest: 'draft',
-      stack: null,
+      stack: branches === undefined ? null : new Stack({ github: seen, publisher: seen, branches, redact }),
       autoMerge: false,
       limits,
       agentsSection: true,
       runUrl: null,
       head: null,
       earlier: [],
-      redact: (text) => text,
+      redact,
       places: async () => ({}),
       changes: async () => ({ 'US-001': { files: 3, added: 40, removed: 2 } }),
       touches: async () => false,
@@ -474,4 +476,45 @@ test('after a merge in the middle of a run the summary there points to the new p
   assert.deepEqual(others, [])
   assert.match(comment?.body ?? '', new RegExp(`The run continues in #${second.number}\n`))
   assert.doesNotMatch(comment?.body ?? '', /in work|at work/)
+})
+
+test('if the stack cannot be read, the text of the pull request keeps its list', async () => {
+  await using there = await place()
+  const { github, sha, job, at } = there
+  const head = await github.commit(BRANCH, { 'b.txt': 'b' }, 'more')
+  const known = at(midRun(), head)
+  const passed = known.prd.userStories.filter(({ passes }) => passes).map(({ id }) => id)
+  const branches: LayerBranches = {
+    commits: async () => [
+      { commit: sha, stories: passed, isRevert: false },
+      { commit: head, stories: [], isRevert: false },
+    ],
+    newestIn: async (commits, at) => commits.find((commit) => commit === at) ?? null,
+    async create(wanted) {
+      for (const { branch, commit } of wanted)
+        await github.bare.run(['update-ref', `refs/heads/${branch}`, commit])
+      return null
+    },
+    merge: async () => ({ kind: 'needless' }),
+  }
+  const paused = { ...END, outcome: 'paused', reason: 'a person said so' } as const
+  const ownBody = async () => (await github.pulls()).find(({ head }) => head.ref === BRANCH)?.body ?? ''
+  const listIn = (body: string) => /#### Stack\n[\s\S]*?(?=\n<!--)/.exec(body)?.[0] ?? ''
+  const first = job(undefined, branches)
+  const ids = await opened(first, known)
+  await first.finished({ ...known, github: ids }, paused)
+  const list = listIn(await ownBody())
+  assert.match(list, /^1\. #\d+$/m)
+
+  const later = { ...at(concluded(midRun(), 'paused', 'a person said so'), head), github: ids }
+  github.fault({ method: 'POST', path: /\/graphql$/ }, { status: 403, body: { message: 'No' } })
+  await job(undefined, branches).finished(later, paused)
+  assert.match(there.warnings.join('\n'), /could not update the stack of pull requests/)
+  assert.equal(listIn(await ownBody()), list)
+  // What is not published was not compared with GitHub either.
+  await job(undefined, branches).finished({ ...later, green: sha }, paused)
+  assert.equal(listIn(await ownBody()), list)
+  // Without the setting there is no stack.
+  await job().finished(later, paused)
+  assert.equal(listIn(await ownBody()), '')
 })

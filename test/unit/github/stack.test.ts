@@ -153,3 +153,35 @@ test('a pull request from before the run is not its own, and one from minutes be
     '2: ralph/auth+E1 -> main (open)',
   ])
 })
+
+test('names of epics and stories are redacted before they are escaped, in the list and in every text', async () => {
+  const secret = 'p*ss<w>rd'
+  await using at = await feature(2, [`E ${secret}`, 'E2', 'E3'])
+  const { github } = at
+  const redact = (text: string) => text.replaceAll(secret, 'REDACTED')
+  const known = at.state()
+  const userStories = known.prd.userStories.map((story) => ({ ...story, title: `${story.title} ${secret}` }))
+  const state = { ...known, prd: { ...known.prd, userStories } }
+  github.settings.actionsMayOpenPullRequests = false
+  const refused = await at.update(state, { redact })
+  assert.match(refused.list(null, '', 10_000), /^1\. `E REDACTED`$/m)
+  github.settings.actionsMayOpenPullRequests = true
+  await at.update(state, { redact })
+  const texts = (await github.pulls()).flatMap(({ title, body }) => [title, body ?? ''])
+  assert.equal(texts.length, 4)
+  for (const text of texts) assert.doesNotMatch(text, /p\*ss|p&#42;ss|w>rd|rd&/)
+  assert.match(texts[1] ?? '', /- \*\*US-001\*\* story 1 REDACTED/)
+})
+
+test('the text of a layer says that its review threads are not read, and where to ask for changes', async () => {
+  await using at = await feature(1)
+  const { github } = at
+  await at.finish()
+  const top = await github.openPull('alice', { head: BRANCH })
+  await at.update()
+  const [layer] = await at.pulls('E1')
+  assert.match(layer?.body ?? '', /Ralph does not read its review threads\. To ask .* `\/ralph fix` in #1\./)
+  github.closePull(top.number)
+  await at.update()
+  assert.doesNotMatch((await at.pulls('E1'))[0]?.body ?? '', /#1\b/)
+})

@@ -15,6 +15,14 @@ import { warningLine } from '../../../src/report/log/log-line.ts'
 import { stepLines, waitLine } from '../../../src/report/log/log-steps.ts'
 import { marker } from '../../../src/report/parts.ts'
 import { helpReply, statusReply, unchangedReply } from '../../../src/report/replies.ts'
+import {
+  earlierStackBlock,
+  type LayerView,
+  layerBody,
+  layerName,
+  layerTitle,
+  ownStackBlock,
+} from '../../../src/report/stack-text.ts'
 import { MAX_CHARACTERS } from '../../../src/report/sticky-comment.ts'
 import { banner, plainBanner, resultBox } from '../../../src/report/terminal/panels.ts'
 import { formatLines, type Look } from '../../../src/report/terminal/terminal-line.ts'
@@ -122,6 +130,33 @@ test('title and replies escape hostile text', () => {
     assert.match(marker('pull', text), /^<!-- ralph:pull:[\w.+-]* -->$/)
   }
   assertHarmless(helpReply(), null, [], 'help')
+})
+
+test('the texts of a stack escape hostile epics and stories', () => {
+  // References to pull requests are Ralph's own, so this view has none.
+  const viewWith = (text: string): LayerView => ({
+    ...{ feature: 'auth', branchPart: 'E1', id: text, name: text, top: null },
+    stories: [{ id: text, title: text }],
+    entries: [
+      { id: text, name: `${text}2`, number: null, isCurrent: true },
+      { id: text, name: text, number: null, isCurrent: false },
+    ],
+  })
+  // Their own lists may begin blocks.
+  const withoutItems = (body: string) => body.replace(/^(?:- |\d\. )/gm, '')
+  for (const text of hostile) {
+    const view = viewWith(text)
+    const what = JSON.stringify(text.slice(0, 60))
+    const list = ownStackBlock(view.entries, null, 10_000)
+    for (const [body, first] of [
+      [layerBody(view), marker('pull', layerName(view))],
+      [list.split('\n').slice(1, -1).join('\n'), null],
+    ] as const)
+      assertHarmless(withoutItems(body), first, LINKS, what)
+    assert.equal(layerBody(view).split('\n').length, layerBody(viewWith('x')).split('\n').length, what)
+    assertVisible(layerTitle(view), what)
+    assert.equal(earlierStackBlock(`${text}\n${list}\nmore`, 10_000), list, what)
+  }
 })
 
 test('no text forges an entry of progress.txt', () => {
