@@ -277,7 +277,7 @@ function workerName(found = ''): string {
   throw new UserError({
     path: 'env RALPH_WORKER',
     found: describeValue(found),
-    expected: 'one of the output `workers` of the claim job',
+    expected: 'one of the workers in the output `workers` of the claim job',
     fix: `copy ${PARALLEL_EXAMPLE}`,
   })
 }

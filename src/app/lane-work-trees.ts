@@ -48,7 +48,7 @@ export function laneMistakes({ maxParallel, isolation, services }: Settings, sub
     path: 'max-parallel',
     found: `Ralph cannot work on ${maxParallel} stories at a time: ${found}.`,
     expected: '',
-    fix: 'change this, or leave max-parallel out',
+    fix: 'remove the cause, or leave max-parallel out',
   })
   return [
     ...(isolation === 'same-user'

@@ -292,7 +292,7 @@ function nestedFailure(paths: readonly string[]): Failure {
 
 function hiddenFailure(paths: readonly string[]): Failure {
   const detail = `A new rule in .gitignore keeps these files out of the commit, but the gates would see them. Remove the rule, or delete the files:\n${formatPaths(paths)}`
-  return { kind: 'guard', summary: `a new rule of .gitignore hides ${paths[0] ?? ''}`, detail }
+  return { kind: 'guard', summary: `a new rule in .gitignore hides ${paths[0] ?? ''}`, detail }
 }
 
 function formatPaths(paths: readonly string[]): string {

@@ -120,7 +120,7 @@ export function refuseTwoFeatures({ command, flags }: Context, word: string | un
   const { feature: flag } = flags
   if (word === undefined || typeof flag !== 'string' || flag === word) return
   const found = `two features are named: ${word} and --feature ${flag}.`
-  const fix = `name it once: ralph ${command} ${word}, or ralph ${command} ${flag}`
+  const fix = `name only one: ralph ${command} ${word}, or ralph ${command} ${flag}`
   throw new UserError({ path: `ralph ${command}`, found, expected: '', fix })
 }
 

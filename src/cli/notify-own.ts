@@ -119,10 +119,10 @@ export async function initNotify(context: Context): Promise<CommandResult> {
 }
 
 const LABELS: Readonly<Record<ReceiverKind, string>> = {
-  slack: 'Slack, by an incoming webhook',
-  discord: "Discord, by a channel's webhook",
-  teams: 'Microsoft Teams, by a Workflows webhook',
-  telegram: 'Telegram, by a bot',
+  slack: 'Slack, through an incoming webhook',
+  discord: "Discord, through a channel's webhook",
+  teams: 'Microsoft Teams, through a Workflows webhook',
+  telegram: 'Telegram, through a bot',
   webhook: 'your own webhook, signed',
   custom: 'your own script',
 }

@@ -81,7 +81,7 @@ export function showMaterial({ say, width, settings }: PlanPlace, { files, docum
   if (sources.length > 0) say(['Read without an agent:', ...sourceLines(sources, width)])
   if (prose.length > 0)
     say([
-      'Text, for a session to plan from:',
+      'Text that a session will plan from:',
       ...prose.map(({ path }) => `  ${terminalText(path)}`),
       ...NO_SESSION.flatMap((line) => wrapHanging(line, '  ', width)),
     ])
@@ -105,7 +105,7 @@ const OTHERWISE = 'Did Ralph misread one of them? Use --as stories FILE or --as 
 const NO_SESSION = [
   'No session is needed for stories in one of these shapes:',
   '- a heading for each, "### US-001: Sign in", with a list of its criteria below',
-  '- a check list, "- [ ] Sign in", with the criteria indented below each',
+  '- a check list, "- [ ] Sign in", with the criteria indented below each item',
 ]
 
 /**

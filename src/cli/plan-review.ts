@@ -168,7 +168,7 @@ async function changedDraft(change: Change, dialogue: PlanDialogue, ask: Termina
 async function refine(dialogue: PlanDialogue, words: string): Promise<Draft> {
   const { draft } = dialogue
   if (words === '') return draft
-  const brief = `${draft.brief}\n\n# What the maintainer says of the plan so far\n\n${words}`.trim()
+  const brief = `${draft.brief}\n\n# What the maintainer says about the plan so far\n\n${words}`.trim()
   const proposed = await propose(dialogue, brief)
   const { background } = draft
   const context = proposed.context === '' ? draft.context : joinContext(background, proposed.context)

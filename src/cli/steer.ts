@@ -135,7 +135,7 @@ async function endRun(holder: Lease, print: (text: string) => void): Promise<boo
   }
   for (const until = Date.now() + SAVE_MS; await isAlive(holder); await delay(100)) {
     if (Date.now() < until) continue
-    const found = `the run (process ${holder.pid}) does not end.`
+    const found = `the run (process ${holder.pid}) has not stopped.`
     const fix = `kill -9 ${holder.pid}, then type ralph stop again`
     throw new UserError({ path: 'ralph stop', found, expected: '', fix })
   }

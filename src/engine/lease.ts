@@ -57,7 +57,7 @@ export function lostChainReason(state: State, holder: HolderRun, now: number): s
     return isOver && !wasStopped(holder, state) ? 'the job that worked on it was lost' : null
   }
   if (control.mendedRun !== null && (holder?.status !== 'completed' || wasStopped(holder, state))) return null
-  if (control.continuePending) return 'the next job has never started'
+  if (control.continuePending) return 'the next job never started'
   const waited = prd.run.outcome === 'paused' && control.notBefore !== null
   return waited ? 'the wait is over' : null
 }

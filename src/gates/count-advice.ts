@@ -7,7 +7,7 @@ const RUNNERS: readonly (readonly [command: RegExp, advice: string])[] = [
   [/\bpytest\b|\bpy\.test\b/, 'use `-q` at most once, and no `--no-summary`'],
   [/\bnode\b.*--test\b/, 'use `--test-reporter=spec`'],
   [/\bvitest\b/, 'use `--reporter=default`'],
-  [/\bjest\b/, 'leave out `--silent` and other reporters than `default`'],
+  [/\bjest\b/, 'leave out `--silent`, and use no reporter other than `default`'],
   [/\bmocha\b/, 'use `--reporter spec`'],
   [/\bgradlew?\b/, 'set `report: build/test-results/**/*.xml`'],
   [/\bdotnet test\b/, 'add `--logger junit`, and set `report` to its file'],

@@ -156,7 +156,7 @@ function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, nam
   const before = known?.red === true ? 0 : (known?.tests?.failed ?? 0)
   if (of === 'baseline' || failed <= before) return null
   const also = before === 0 ? '' : ` (${before} before)`
-  return `its output counts ${failed} failed ${failed === 1 ? 'test' : 'tests'}${also}`
+  return `its output reports ${failed} failed ${failed === 1 ? 'test' : 'tests'}${also}`
 }
 
 /** A gate that counted tests before and does not now may have run none of them, as text; null if it counts, or never did. */

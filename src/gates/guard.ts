@@ -278,7 +278,7 @@ function linkFault(change: GuardedChange): string | null {
   const climb = up === -1 ? steps.length : up
   const down = steps.slice(climb)
   const folder = change.path.split('/').slice(0, -1)
-  if (climb > folder.length) return 'the link points out of the repository'
+  if (climb > folder.length) return 'the link points outside the repository'
   // `a/..` is not where it started when `a` is itself a link: two harmless links would lead out together.
   if (down.includes('..')) return 'the target of the link has `..` after a name: write it without'
   const target = foldPath([...folder.slice(0, folder.length - climb), ...down].join('/'))

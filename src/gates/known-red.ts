@@ -71,7 +71,7 @@ export function namedFailures({ ended, output, tests, failed }: RedRun): NamedFa
   if (found.names.length === 0) return { why: 'its output names no failed test' }
   const counted = tests?.failed ?? 0
   if (found.counted !== counted)
-    return { why: `its output counts ${counted} failed tests, but names ${found.counted}` }
+    return { why: `its output reports ${counted} failed tests, but names ${found.counted}` }
   if (found.stoppedEarly)
     return { why: 'the gate stops at the first failure, so the other tests did not run' }
   if (found.names.length > MAX_KNOWN_RED) return { why: `more than ${MAX_KNOWN_RED} tests fail` }

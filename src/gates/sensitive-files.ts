@@ -7,7 +7,7 @@ export type SensitiveKind = { actsOn: string; isReportOnly: boolean }
 /** Globs as in .gitignore, in any folder. The content is not judged: the same setting can be written in too many ways. */
 const TABLE: { actsOn: string; files: string; isReportOnly?: true }[] = [
   {
-    actsOn: 'what gates run: the shell, options and registries of package managers',
+    actsOn: 'what gates run: the shell, the options and the registries that package managers use',
     files:
       '.npmrc .yarnrc* .yarn/releases .yarn/plugins .pnp.* .pnpmfile.* .bunfig.toml bunfig.toml pip.conf .pypirc uv.toml .cargo/config .cargo/config.toml .mvn .bazelrc .gemrc .bundle/config nuget.config .Rprofile .Renviron',
   },

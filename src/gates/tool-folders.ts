@@ -7,8 +7,8 @@ const TOOL_FOLDERS = ['.venv/bin', 'node_modules/.bin', 'vendor/bin']
 
 /**
  * The environment with the project's own programs on the PATH: those of the project that the command changes into (`cd api && pytest`),
- * then those of `cwd`. `tracked`: paths of the commit, relative to `cwd`. A story could commit a program that runs instead of `npm` or
- * `git`, so a folder is left out if it has tracked files or is reached through a tracked link.
+ * then those of `cwd`. `tracked`: paths of the commit, relative to `cwd`. A story could commit a program that runs instead of `npm`, so a
+ * folder with tracked files is left out. So is one that is reached through a tracked link.
  */
 export function withToolFolders(
   env: Readonly<Record<string, string>>,

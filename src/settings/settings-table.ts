@@ -440,9 +440,13 @@ export const table = {
     { default: 3 },
   ),
   stopOnBlocked: file(v.boolean, 'Whether the run ends at the first blocked story.', { default: false }),
-  logs: file(v.integer({ zero: 'none' }), 'For how many runs the CLI keeps transcripts and gate logs.', {
-    default: 20,
-  }),
+  logs: file(
+    v.integer({ zero: 'none' }),
+    'The number of runs for which the CLI keeps transcripts and gate logs.',
+    {
+      default: 20,
+    },
+  ),
   stateNamespace: file(
     names.stateNamespace,
     'The namespace of the git refs in which Ralph keeps its state.',

@@ -10,7 +10,7 @@ const FIXES: Record<Kind, (place: string) => string> = {
   full: (place: string) => `make room on the disk of ${place} (\`df -h ${place}\` shows it)`,
   'read-only': (place: string) => `mount the disk of ${place} so that it can be written to`,
   closed: (place: string) =>
-    `give yourself the right to write to ${place} (\`ls -ld ${place}\` shows who owns it)`,
+    `give yourself write permission for ${place} (\`ls -ld ${place}\` shows who owns it)`,
 }
 const FOUND: Record<Kind, (place: string) => string> = {
   full: (place: string) => `the disk of ${place} is full`,

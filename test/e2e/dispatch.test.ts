@@ -282,7 +282,7 @@ test('a dispatch that GitHub drops: the schedule resumes the chain, once', async
   await site.go()
   assert.deepEqual(outcomes(site), ['continued'])
   const said = await schedule(site)
-  assert.deepEqual(said, ['resumed: sample (the next job has never started)'])
+  assert.deepEqual(said, ['resumed: sample (the next job never started)'])
   await oneChain(site)
   assert.deepEqual(await schedule(site), ['no run has lost its job, so there is nothing to resume'])
 })
@@ -316,7 +316,7 @@ test('a rate limit longer than the job refuses the dispatch: the job succeeds wi
   const [comment] = site.github.comments((await site.pull()).number)
   assert.match(comment?.body ?? '', /1 of 3 stories pass · GitHub's rate limit blocks the next job until/)
   assert.deepEqual(openChecks(site), [])
-  assert.deepEqual(await schedule(site), ['resumed: sample (the next job has never started)'])
+  assert.deepEqual(await schedule(site), ['resumed: sample (the next job never started)'])
   await oneChain(site)
 })
 
@@ -345,7 +345,7 @@ test('the schedule waits for a queued run that may be the next job, but not for 
     ])
   }
   const old = waiting('Ralph', startedAt - 48 * 3_600_000)
-  assert.deepEqual(await schedule(site), ['resumed: sample (the next job has never started)'])
+  assert.deepEqual(await schedule(site), ['resumed: sample (the next job never started)'])
   assert.equal(old.hits, 1)
   await oneChain(site)
 })

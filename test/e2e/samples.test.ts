@@ -28,7 +28,7 @@ for (const name of sampleNames()) {
     const said = out + err
     for (const pattern of wanted) assert.ok(holds(said, pattern), `without ${pattern}:\n${said}`)
     // A text that is named is for a session, whose answer is none here.
-    const isForSession = said.includes('for a session to plan from')
+    const isForSession = said.includes('that a session will plan from')
     assert.equal(code, 64, err)
     assert.equal((await at.prompts()).length > 0, isForSession)
     assert.equal(at.git('status', '--porcelain'), '')

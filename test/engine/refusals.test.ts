@@ -55,7 +55,7 @@ test('a green counterexample makes the refusal void, and the report says so', as
   const [voided = ''] = state.verification.voided ?? []
   assert.equal(
     voided,
-    'Ralph ignores that the judge refused US-001: its counterexample grep -q one src/one passes',
+    "Ralph ignores the judge's refusal of US-001: its counterexample grep -q one src/one passes",
   )
 })
 

@@ -318,7 +318,7 @@ test('a gate that prints failed tests and exits 0 is red', async () => {
   const { kind, summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
   assert.deepEqual(
     [kind, summary],
-    ['gates', 'gate test failed (exit 0, but its output counts 1 failed test)'],
+    ['gates', 'gate test failed (exit 0, but its output reports 1 failed test)'],
   )
 })
 

@@ -57,7 +57,7 @@ export function refuseWrongPart(settings: Settings, isPart: boolean): void {
     path: isPart ? 'isolation' : 'input command',
     found: isPart ? settings.isolation : (settings.command ?? 'auto'),
     expected: isPart ? 'separate-job' : 'claim, work, gate or land',
-    fix: `copy ${EXAMPLE}: separate-job takes four jobs, each with its own command`,
+    fix: `copy ${EXAMPLE}: separate-job needs four jobs, each with its own command`,
   })
 }
 

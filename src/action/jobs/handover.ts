@@ -304,7 +304,7 @@ export function workerOf(env: Env, { workers }: FromClaim): string | null {
   throw new UserError({
     path: 'env RALPH_WORKER',
     found: describeValue(found),
-    expected: 'one of the output `workers` of the claim job',
+    expected: 'one of the workers in the output `workers` of the claim job',
     fix: `copy ${WAVE_EXAMPLE}`,
   })
 }

@@ -194,7 +194,11 @@ export function add({ words, text, below, surface }: CommandArguments): ParsedCo
   if (words.length > 0) {
     const problem = text === '' ? 'a new story needs a title' : 'the title of a new story comes after --'
     const title = [...words, ...text.split(' ')].map(plainWord).filter(Boolean).join(' ') || 'the title'
-    return mistake(surface, `${problem}, with no word before --`, `add -- ${title.slice(0, 200)}`)
+    return mistake(
+      surface,
+      `${problem}, and no other word may come before --`,
+      `add -- ${title.slice(0, 200)}`,
+    )
   }
   if (text === '') return mistake(surface, 'a new story needs a title', 'add -- the title')
   const lines = below.map((line) => line.trim()).filter((line) => line !== '')

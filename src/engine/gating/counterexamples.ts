@@ -50,7 +50,7 @@ export async function weighRefusal(
         found.kind === 'void'
           ? found.why
           : `${found.why}, and a refusal without one has already cost this story an attempt`
-      weighed.voided.push(`Ralph ignores that the judge refused ${storyId}: ${why}`)
+      weighed.voided.push(`Ralph ignores the judge's refusal of ${storyId}: ${why}`)
       if (found.kind === 'words') unsettled.push(storyId)
     }
   }

@@ -115,7 +115,7 @@ const LEVEL_OF: Readonly<Record<EvidenceFacts['needs'], Level>> = {
 
 const ASKED_BY: Readonly<Record<EvidenceFacts['needs'], string>> = {
   ask: 'nothing',
-  require: 'a line with words, a gate, a screenshot or a test',
+  require: 'a gate, a screenshot, a test, or a line that contains a letter or a digit',
   tested: 'a test, by its name',
   proved: 'a test that fails without the change, by its name',
 }

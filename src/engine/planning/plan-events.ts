@@ -160,7 +160,7 @@ export function requestSplit(state: State, id: string, guidance: string): State 
 export function requestPlan(state: State, guidance: string): State {
   return withPlan(state, (plan) => {
     if (plan.phase === 'begun') return plan
-    const remark = guidance === '' ? '' : `\n\nOf the last proposal a maintainer says: ${guidance}`
+    const remark = guidance === '' ? '' : `\n\nA maintainer says about the last proposal: ${guidance}`
     return { ...plan, phase: 'wanted', brief: `${plan.brief}${remark}`.slice(0, MAX_BRIEF), sessions: 0 }
   })
 }

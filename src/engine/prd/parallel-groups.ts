@@ -27,12 +27,12 @@ export function orderByGroup(stories: readonly unknown[], notes: string[]): unkn
   )
   const isDecided = grouped.some(({ dependsOn }) => Array.isArray(dependsOn) && dependsOn.length > 0)
   if (isDecided || count > MAX_DEPENDENCIES || grouped.some((story) => !isNumber(story.parallel_group))) {
-    notes.push('Ralph does not read parallel_group here: say with dependsOn which story needs which.')
+    notes.push('Ralph does not read parallel_group here. Use dependsOn to say which story needs which.')
     return [...stories]
   }
   const waiting = numbers.slice(1).flatMap((group) => groups.get(group) ?? []).length
   notes.push(
-    `Ralph reads parallel_group as an order: ${formatCount(waiting, 'story')} ${waiting === 1 ? 'waits' : 'wait'} for the group before.`,
+    `Ralph treats parallel_group as a sequence: ${formatCount(waiting, 'story')} ${waiting === 1 ? 'waits' : 'wait'} for the previous group.`,
   )
   return stories.map((story) => {
     if (!isObject(story) || !isNumber(story.parallel_group)) return story

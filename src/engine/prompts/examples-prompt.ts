@@ -15,8 +15,8 @@ value that comes back must equal what you expect, as JSON.
 
 # Your task
 For each numbered criterion that a value can show, write one to three concrete examples: what is given, and what must come back.
-- Look at the code as far as you need it, to see which types and names exist. The code says nothing on what is right: only the criteria do.
-- Expect only what a criterion leaves no doubt about. Include the edges that it names. A wrong example rejects right work.
+- Look at the code as far as you need it, to see which types and names exist. The code does not tell you what is right: only the criteria do.
+- Expect only what a criterion states beyond doubt. Include the edge cases that it names. A wrong example rejects correct work.
 - "given" and "expect" are JSON. Name each input in "given". Let "expect" be the plain value that the criterion is about.
 - Do not expect a text, an order, a rounding or an error message that the criteria do not fix.
 - A criterion about looks, speed, documents, structure or tests has no example: name it in "none".

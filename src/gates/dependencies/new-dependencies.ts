@@ -66,7 +66,7 @@ function tooLarge(bytes: number, limit: number): string {
   const megabytes = (count: number) => `${Math.ceil(count / 1024 / 1024)} MB`
   return limit <= 0
     ? 'the change has too many such files'
-    : `it has ${megabytes(bytes)}, and Ralph reads at most ${megabytes(limit)}`
+    : `it is ${megabytes(bytes)}, but Ralph reads at most ${megabytes(limit)}`
 }
 
 async function compare(change: Change, format: PackageFormat, objects: ObjectReader): Promise<FileResult> {

@@ -41,7 +41,7 @@ function renderNow({ workers, lines, isAtWork, now, url }: LiveView): Markup {
     lines.length === 0 ? nothing : html`<pre class="said">${lines.slice(-30).join('\n')}</pre>`
   const runLink = url === null ? nothing : html`<p>${link('Open the job', url)}</p>`
   if (workers.length === 0)
-    return html`<p>${isAtWork ? 'Between two stories.' : 'No run is at work on it.'}</p>${runLink}${lastOutput}`
+    return html`<p>${isAtWork ? 'Between two stories.' : 'No run is working on it.'}</p>${runLink}${lastOutput}`
   if (workers.length > 1) return html`${table(IN_WORK, workers)}${runLink}${lastOutput}`
   const rows = workers.map((one) => {
     const before =

@@ -32,7 +32,8 @@ export async function checkPullRequests(subject: Subject): Promise<CheckResult[]
   // Without a workflow, runs open no pull request, so there is no row. Without a token, the row `github` says what is missing.
   if (ci === null || github === null) return []
   const { job, settings } = ci
-  if (settings.pullRequest === 'none') return [okResult('Ralph opens none, because pull-request is none')]
+  if (settings.pullRequest === 'none')
+    return [okResult('Ralph opens none, because of the setting `pull-request: none`')]
   // If the secret is not set, the token is empty. That cannot be seen from here.
   if (settings.publishToken !== null || job.unread.includes('publish-token'))
     return [okResult('Ralph opens them with publish-token')]

@@ -66,7 +66,7 @@ function conflicts(settings: Settings): CheckResult[] {
   const found: CheckResult[] = []
   if (jobs !== null && iterations > 0 && count > 0 && jobs * count < iterations) {
     const fix = `leave max-jobs out (then it is ${maxJobs({ ...settings, maxJobs: null })}), or raise iterations-per-job`
-    const text = `${pluralize(jobs, 'job')} (max-jobs) with ${count} iterations each never reach max-iterations, ${iterations}`
+    const text = `${pluralize(jobs, 'job')} (max-jobs) with ${pluralize(count, 'iteration')} each can never reach max-iterations (${iterations})`
     found.push(warningResult(text, '', fix))
   }
   if (

@@ -17,7 +17,8 @@ export async function checkStates(subject: Subject): Promise<CheckResult[]> {
   const size = bytes === 0 ? '' : `; those in this clone take ${(bytes / 1e6).toFixed(1)} MB`
   const found = `${count} on origin${size}`
   if (count <= MANY) return [okResult(found)]
-  const fix = 'run `ralph archive --prune`, or let ralph-resume.yml delete old ones (contents: write)'
+  const fix =
+    'run `ralph archive --prune`, or give the job in ralph-resume.yml `contents: write`, so that it deletes old ones'
   return [warningResult(`${found}. More than ${MANY} slow down jobs that answer comments`, '', fix)]
 }
 

@@ -202,18 +202,18 @@ test('commands that cannot be done are refused, with what to type instead', asyn
     [['add', 'Sign out'], /needs a title/, /fix: ralph add -- Sign out$/m],
     [
       ['add', 'Sign', '--', 'out'],
-      /title of a new story comes after --, with no word before --/,
+      /title of a new story comes after --, and no other word may come before --/,
       /fix: ralph add -- Sign out$/m,
     ],
     [
       ['status', 'a', '--feature', 'b'],
       /two features are named: a and --feature b\.$/m,
-      /fix: name it once: ralph status a, or ralph status b$/m,
+      /fix: name only one: ralph status a, or ralph status b$/m,
     ],
     [
       ['plan', 'a', '--feature', 'b'],
       /two features are named: a and --feature b/,
-      /fix: name it once: ralph plan a/,
+      /fix: name only one: ralph plan a/,
     ],
     [['pause', 'US-001'], /there is no feature US-001 here\.$/m, /fix: use one of: ralph pause sample/],
     [

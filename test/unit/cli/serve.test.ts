@@ -93,7 +93,7 @@ test('a page of serve gets new output at once, and learns that its report change
   await place.setScript({ 'US-001': [{ ...good('US-001'), shell: waits }] })
   const { server, url } = await served(place)
   const page = await follow(url)
-  await page.until('live', 'No run is at work on it.')
+  await page.until('live', 'No run is working on it.')
   const run = place.start(['run', ...place.agent, ...GATE, '--once'])
   await page.until('report', '{}')
   await page.until('live', 'first words')
@@ -102,7 +102,7 @@ test('a page of serve gets new output at once, and learns that its report change
   writeFileSync(end, '')
   await run.ended
   await page.until('report', '{}')
-  await page.until('live', 'No run is at work on it.')
+  await page.until('live', 'No run is working on it.')
   assert.match((await ask(url)).body, /1 of 2 stories pass/)
   page.end()
   // A page that is still open does not hold it.

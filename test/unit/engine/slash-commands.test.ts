@@ -195,7 +195,7 @@ describe('invalid commands are answered with the nearest valid one', () => {
     ['/ralph add Sign out', /needs a title/, /^\/ralph add -- Sign out$/],
     [
       '/ralph add Sign -- out',
-      /the title of a new story comes after --, with no word before --/,
+      /the title of a new story comes after --, and no other word may come before --/,
       /^\/ralph add -- Sign out$/,
     ],
     ['/ralph add @<> --', /needs a title/, /^\/ralph add -- the title$/],

@@ -397,12 +397,12 @@ test('a gate that exits with 0 is red when it counts more failed tests than befo
   const said = (failed: number) => `echo 'Tests: ${failed} failed, 3 passed, ${failed + 3} total'`
   const made = (failed: number, run: Partial<GateRun> = STORY) => ran(t, { gate: { run: said(failed) }, run })
   const red = await made(1)
-  assert.deepEqual([red.ok, red.ended], [false, 'exit 0, but its output counts 1 failed test'])
+  assert.deepEqual([red.ok, red.ended], [false, 'exit 0, but its output reports 1 failed test'])
   const before = { ...STORY, baseline: { test: { ms: 100, tests: { passed: 4, failed: 2, skipped: 0 } } } }
   assert.equal((await made(2, before)).ok, true, 'so it was before the change')
-  assert.deepEqual((await made(3, before)).ended, 'exit 0, but its output counts 3 failed tests (2 before)')
+  assert.deepEqual((await made(3, before)).ended, 'exit 0, but its output reports 3 failed tests (2 before)')
   assert.equal((await made(1, { of: 'baseline' })).ok, true, 'a base is taken as it is')
   const written = inFile('r.xml', JUNIT)
   const report = await ran(t, { gate: { run: written, report: ['r.xml'] }, run: STORY })
-  assert.deepEqual([report.ok, report.ended], [false, 'exit 0, but its output counts 1 failed test'])
+  assert.deepEqual([report.ok, report.ended], [false, 'exit 0, but its output reports 1 failed test'])
 })

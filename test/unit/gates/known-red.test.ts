@@ -103,13 +103,13 @@ describe('on the base', () => {
     [
       'a Go package does not compile',
       { output: 'FAIL\texample.com/a [build failed]\nFAIL' },
-      /counts 0 .* names 1/,
+      /reports 0 .* names 1/,
     ],
     ['nothing is named', { output: 'error: no such module' }, /names no failed test/],
     [
       'more is counted than named',
       { output: `FAILED ${A} - x\n== 1 failed, 1 error in 1.0s ==` },
-      /counts 2 .* names 1/,
+      /reports 2 .* names 1/,
     ],
     ['it timed out', { output: pytest([A], 1), ended: 'timed out after 15m' }, /did not end by itself/],
     [

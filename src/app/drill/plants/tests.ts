@@ -51,7 +51,7 @@ export const tests: readonly Plant[] = [
   }),
   hiding(
     'rename-test',
-    'renames the test files that fail so that no runner finds them',
+    'renames the failing test files, so that no runner finds them',
     async (project, broken) => {
       const paths = separate(project, broken)
       if (paths.length === 0) return NO_TEST_FILE

@@ -1,5 +1,6 @@
-// Tools that a line of the workflow installs instead of an action: Rust by rustup, which hosted runners have, and programs by pipx. Pure.
+// Tools that a line of the workflow installs instead of an action: Rust by rustup, which hosted runners have, and single programs. Pure.
 import { shellWord } from '../../../system/shell-word.ts'
+import { findProgram, jobLineFor, lineFor, type Program, programsIn } from '../install-lines.ts'
 import type { Folder } from '../project.ts'
 import type { CiFacts } from './ci-checks.ts'
 import type { Values } from './expressions.ts'
@@ -8,53 +9,44 @@ import { compareVersions } from './workflow-jobs.ts'
 
 type Uses = CiFacts['uses']
 
-/** A program that pipx installs. `version`: the input of the action that chooses it. */
-type PipxTool = { action: RegExp; version: string; package: string; only?: (inputs: Values) => boolean }
+/** An action that installs a program. `version`: the input that chooses which, '' if none does. */
+type ProgramAction = {
+  action: RegExp
+  version: string
+  program: string
+  only?: (inputs: Values) => boolean
+}
 
-const PIPX_TOOLS: readonly PipxTool[] = [
-  { action: /^snok\/install-poetry$/i, version: 'version', package: 'poetry' },
-  { action: /^abatilo\/actions-poetry$/i, version: 'poetry-version', package: 'poetry' },
-  { action: /^Gr1N\/setup-poetry$/i, version: 'poetry-version', package: 'poetry' },
-  { action: /^pypa\/hatch$/i, version: 'version', package: 'hatch' },
-  { action: /^extractions\/setup-just$/i, version: 'just-version', package: 'rust-just' },
+const PROGRAM_ACTIONS: readonly ProgramAction[] = [
+  { action: /^snok\/install-poetry$/i, version: 'version', program: 'poetry' },
+  { action: /^abatilo\/actions-poetry$/i, version: 'poetry-version', program: 'poetry' },
+  { action: /^Gr1N\/setup-poetry$/i, version: 'poetry-version', program: 'poetry' },
+  { action: /^pypa\/hatch$/i, version: 'version', program: 'hatch' },
+  { action: /^extractions\/setup-just$/i, version: 'just-version', program: 'just' },
   {
     action: /^taiki-e\/install-action$/i,
     version: '',
-    package: 'rust-just',
+    program: 'just',
     only: ({ tool = '' }) => /(?:^|,\s*)just\b/.test(tool),
   },
-  { action: /^(?:arduino|go-task)\/setup-task$/i, version: 'version', package: 'go-task-bin' },
+  { action: /^(?:arduino|go-task)\/setup-task$/i, version: 'version', program: 'task' },
+  { action: /^golangci\/golangci-lint-action$/i, version: 'version', program: 'golangci-lint' },
 ]
 
-/** Programs that hosted runners lack, by the commands that start them. */
-const STARTED: readonly (readonly [command: RegExp, name: string])[] = [
-  [/(?:^|&& )just /, 'rust-just'],
-  [/(?:^|&& )task /, 'go-task-bin'],
-  [/(?:^|&& )hatch /, 'hatch'],
-  [/(?:^|&& )tox\b/, 'tox'],
-  [/(?:^|&& )nox\b/, 'nox'],
-  [/(?:^|&& )pipenv /, 'pipenv'],
-  [/(?:^|&& )(?:pre-commit) /, 'pre-commit'],
-]
-
-/** The lines with those of pipx: with the version that CI has, and for the programs that gates start. */
-export function withPipxTools(setups: readonly string[], uses: Uses, commands: readonly string[]): string[] {
+/** The lines with those for programs that commands start, each with the version that an action of CI installs. */
+export function withPrograms(setups: readonly string[], uses: Uses, commands: readonly string[]): string[] {
   const versions = new Map<string, string>()
-  for (const { action, version, package: name, only } of PIPX_TOOLS) {
+  for (const { action, version, program, only } of PROGRAM_ACTIONS) {
     const step = uses.find((one) => action.test(nameOf(one.uses)) && only?.(one.inputs) !== false)
-    if (step === undefined) continue
-    const exact = /^v?(\d+\.\d+\.\d+)$/.exec(step.inputs[version] ?? '')?.[1]
-    versions.set(name, exact === undefined ? '' : `==${exact}`)
+    const [, exact = ''] = /^v?(\d+\.\d+\.\d+)$/.exec(step?.inputs[version] ?? '') ?? []
+    if (step !== undefined) versions.set(program, exact)
   }
-  for (const [command, name] of STARTED)
-    if (!versions.has(name) && commands.some((run) => command.test(run))) versions.set(name, '')
-  const own = setups.map((line) => {
-    const name = /^pipx install ([\w-]+)$/.exec(line)?.[1] ?? ''
-    const version = versions.get(name) ?? ''
-    versions.delete(name)
-    return `${line}${version}`
-  })
-  return [...own, ...[...versions].map(([name, version]) => `pipx install ${name}${version}`)]
+  const inJob = (program: Program) => jobLineFor(program, versions.get(program.name) ?? '')
+  const known = [...versions.keys()].flatMap((name) => findProgram(name) ?? [])
+  const withVersion = new Map(known.map((program) => [lineFor(program, ''), inJob(program)]))
+  const started = [...new Set(commands.flatMap(programsIn))]
+  const more = started.filter((program) => !setups.includes(lineFor(program, '')))
+  return [...setups.map((line) => withVersion.get(line) ?? line), ...more.map(inJob)]
 }
 
 const RUST_ACTIONS =
@@ -103,7 +95,7 @@ function listIn(text: string | undefined): string[] {
 /** Whether one of the rows above stands for this action. */
 export function isLineTool(uses: string): boolean {
   const name = nameOf(uses)
-  return RUST_ACTIONS.test(name) || PIPX_TOOLS.some(({ action }) => action.test(name))
+  return RUST_ACTIONS.test(name) || PROGRAM_ACTIONS.some(({ action }) => action.test(name))
 }
 
 function nameOf(uses: string): string {

@@ -3,7 +3,7 @@ import { stringify } from 'yaml'
 import type { Folder } from '../project.ts'
 import type { CiFacts } from './ci-checks.ts'
 import type { Values } from './expressions.ts'
-import { isLineTool, rustLine, withPipxTools } from './line-tools.ts'
+import { isLineTool, rustLine, withPrograms } from './line-tools.ts'
 import { TOOL_ACTIONS, type ToolAction } from './tool-actions.ts'
 import { MISE_FILES, versionIn, type Wish, wishOf } from './version-files.ts'
 import { compareVersions } from './workflow-jobs.ts'
@@ -47,7 +47,7 @@ export function toolchainOf({ places, uses, setups, commands }: Needs): Toolchai
     (row) => stepOf(row, uses) ?? byFile(row) ?? stepByCommand(row, commands) ?? [],
   )
   const rust = places[0] === undefined ? null : rustLine(places[0].folder, uses)
-  const lines = withPipxTools(setups, uses, commands)
+  const lines = withPrograms(setups, uses, commands)
   const isReplaced = (line: string) => found.some(({ row }) => row.replaces?.test(line) === true)
   return {
     steps: found.map(({ step }) => step),

@@ -28,7 +28,9 @@ test('parallel groups: a story depends on all of the next lower group, and one w
     ...{ a1: '', a2: '', free: '', zero: '' },
     ...{ c1: 'US-002 US-004', c2: 'US-002 US-004', d: 'US-001 US-005' },
   })
-  assert.deepEqual(notes, ['Ralph reads parallel_group as an order: 3 stories wait for the group before.'])
+  assert.deepEqual(notes, [
+    'Ralph treats parallel_group as a sequence: 3 stories wait for the previous group.',
+  ])
   assert.deepEqual(
     prd.userStories.filter(({ extra }) => extra !== undefined).map(({ title }) => title),
     ['zero'],

@@ -133,7 +133,7 @@ describe('formats of prd.json', () => {
       ],
     )
     assert.equal(prd.extra, undefined)
-    assert.match(notes.join('\n'), /Ralph reads parallel_group as an order: 1 story waits/)
+    assert.match(notes.join('\n'), /Ralph treats parallel_group as a sequence: 1 story waits/)
     assert.match(notes.join('\n'), /3 stories had no id, so Ralph gave them a number/)
   })
 

@@ -173,7 +173,7 @@ test('a file that cannot be read gives one sentence, and ends nothing', async ()
     'h/pnpm-lock.yaml': { after: 'lockfileVersion: 12\n' },
   })
   assert.deepEqual(got, [
-    'Ralph could not compare the packages in package-lock.json: it has 60 MB, and Ralph reads at most 16 MB',
+    'Ralph could not compare the packages in package-lock.json: it is 60 MB, but Ralph reads at most 16 MB',
     'Ralph could not compare the packages in a/package-lock.json: its format version 9 is unknown',
     'Ralph could not compare the packages in b/package-lock.json: it has the conflict markers of a merge',
     'Ralph could not compare the packages in c/package-lock.json: it has the conflict markers of a merge',

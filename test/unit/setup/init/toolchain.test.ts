@@ -219,7 +219,7 @@ test('Rust comes by a line of rustup, with the toolchain of CI or of its file', 
   )
 })
 
-test('programs that pipx installs have the version of CI, and come for gates that start them', () => {
+test('programs that gates start are installed in the job, with the version of CI', () => {
   const poetry = { 'poetry.lock': '', 'pyproject.toml': '[tool.poetry]\nname = "x"\n', 'tests/test_a.py': '' }
   assert.deepEqual(
     project({ ...poetry, ...uses('snok/install-poetry@v1, with: { version: 1.8.3 }') }).setups,
@@ -231,7 +231,27 @@ test('programs that pipx installs have the version of CI, and come for gates tha
     'pipx install go-task-bin',
   ])
   const just = uses('extractions/setup-just@v3, with: { just-version: 1.36.0 }')
-  assert.deepEqual(project(just).setups, ['pipx install rust-just==1.36.0'])
+  const justfile = { justfile: 'verify:\n  go test\n', Makefile: 'test:\n\tjust verify\n' }
+  const started = uses(
+    'extractions/setup-just@v3, with: { just-version: 1.36.0 }',
+    '"x" }\n      - { run: just verify',
+  )
+  assert.deepEqual(project({ ...justfile, ...started }).setups, ['pipx install rust-just==1.36.0'])
+  assert.deepEqual(project(just).setups, [], 'no gate starts it')
+  const installed = '&& sudo install'
+  const golangci = (version: string) =>
+    project({ 'go.mod': 'module x\n', ...uses(`golangci/golangci-lint-action@v8${version}`) }).setups.join()
+  const path = 'github.com/golangci/golangci-lint'
+  assert.match(golangci(''), new RegExp(`^go install ${path}/v2/cmd/golangci-lint@latest ${installed}`))
+  assert.match(
+    golangci(', with: { version: v1.64.8 }'),
+    new RegExp(`^go install ${path}/cmd/golangci-lint@v1\\.64\\.8 ${installed}`),
+  )
+  const nextest = {
+    'Cargo.toml': '[package]\n',
+    ...ci('\n    steps: [{ run: cargo nextest run }]\n'),
+  }
+  assert.match(project(nextest).setups.join(), /^cargo install --locked cargo-nextest && sudo install/)
 })
 
 test('a service of CI is named with the line to add', () => {
