@@ -2,15 +2,16 @@
 // left open, and deletes old states. Two of these jobs may run at the same time. If both dispatch the same generation, the second
 // dispatched job does nothing.
 import * as core from '@actions/core'
-import { deleteStates, readStates } from '../branch/remote-states.ts'
-import { lostChainReason, mayHaveOpenChecks } from '../engine/lease.ts'
+import { featureOfFolder } from '../branch/find-features.ts'
+import { deleteStates, readStates, type StoredState } from '../branch/remote-states.ts'
+import { lostChainReason, mayHaveOpenChecks, wakeObstacle } from '../engine/lease.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Remote } from '../git/git.ts'
 import { GitError } from '../git/git-process.ts'
 import { describeRefusal } from '../git/remote.ts'
 import { connect, type GitHub } from '../github/client.ts'
 import { dispatchRun, findWorkflowRun, unfinishedRuns } from '../github/dispatch.ts'
-import { closedAt, findOldStates } from '../github/old-states.ts'
+import { type Closing, findClosing, findOldStates } from '../github/old-states.ts'
 import { Checks } from '../github/post-checks.ts'
 import { isLayerOf } from '../github/stack/plan-stack.ts'
 import { type ActionContext, noWorkflowError, readNamesByApi, remoteOf, tokenOf } from './action-context.ts'
@@ -29,9 +30,15 @@ export async function resumeLost(context: ActionContext, closedBranch: string | 
   const all = await readStates(remote, context.env, names.stateNamespace)
   const isMeant = ({ branch }: State) => closedBranch === null || branch === closedBranch
   const stored = new Map([...all].filter(([, { state }]) => isMeant(state)))
-  const stack = [...all.values()].find(({ state }) => isLayerOf(state.branch, closedBranch ?? ''))
-  if (stack !== undefined) return wakeStack(github, workflow, stack.state)
-  if (closedBranch !== null && stored.size === 0) return "the branch is not one of Ralph's runs"
+  if (closedBranch !== null && stored.size === 0) {
+    // Folders begin with the date: of the runs on a branch, the newest is the last one.
+    const isOfStack = ([folder, { state }]: [string, StoredState]) =>
+      isLayerOf(state.branch, closedBranch) && featureOfFolder(folder) !== null
+    const [, stack] = [...all].findLast(isOfStack) ?? []
+    return stack === undefined
+      ? "the branch is not one of Ralph's runs"
+      : wakeStack(github, workflow, stack.state)
+  }
   const resumed: string[] = []
   const queued: string[] = []
   const limited: string[] = []
@@ -42,7 +49,7 @@ export async function resumeLost(context: ActionContext, closedBranch: string | 
     const id = state.lease?.runId ?? state.control.mendedRun
     const holder = id === null ? null : await findWorkflowRun(github, id)
     const reason = lostChainReason(state, holder, Date.now())
-    const isOver = reason === null || (await isClosed(github, state))
+    const isOver = reason === null || (await closingOf(github, state)) !== null
     if (isOver && mayHaveOpenChecks(state, holder, Date.now())) finished.push(state)
     if (reason === null) continue
     const { feature, generation, job } = state
@@ -90,19 +97,26 @@ export async function resumeLost(context: ActionContext, closedBranch: string | 
 
 /** People merged or closed a pull request of a stack: the feature's next job puts the others in order. */
 async function wakeStack(github: GitHub, workflow: string, state: State): Promise<string> {
-  const { feature, generation, lease } = state
-  const holder = lease?.runId == null ? null : await findWorkflowRun(github, lease.runId)
-  if (holder !== null && holder.status !== 'completed')
-    return `the running job of ${feature} will look at its stack`
+  const { feature, generation, lease, control, base } = state
+  const id = lease === null ? control.mendedRun : lease.runId
+  const holder = id === null ? null : await findWorkflowRun(github, id)
+  const obstacle = wakeObstacle(state, holder, Date.now())
+  if (obstacle === 'working') return `the running job of ${feature} will look at its stack`
+  if (obstacle !== null) return `started no job for the stack of ${feature}, because ${obstacle}`
+  const closing = await closingOf(github, state)
+  // Merged into a layer, it reaches the base with that one, so the stack still has to be in order.
+  if (closing !== null && (closing.mergedInto === null || closing.mergedInto === base.branch))
+    return `started no job for the stack of ${feature}, because its own pull request was merged or closed`
   const result = await dispatchRun(github, workflow, { feature, generation })
   return result.kind === 'limited'
     ? "GitHub's rate limit refuses the job"
     : `started a job for the stack of ${feature}`
 }
 
-/** Whether people merged or closed the pull request: then only a command continues a lost chain. */
-async function isClosed(github: GitHub, { github: { pull } }: State): Promise<boolean> {
-  return pull !== null && typeof (await closedAt(github, pull)) === 'number'
+/** How people merged or closed the pull request: then only a command continues a lost chain. Null if it is open, or not known. */
+async function closingOf(github: GitHub, { github: { pull } }: State): Promise<Closing | null> {
+  const closing = pull === null ? null : await findClosing(github, pull)
+  return closing === 'refused' ? null : closing
 }
 
 /** Whether the old states could be deleted. They do no harm, so a refusal is only a warning. */

@@ -62,6 +62,22 @@ export function lostChainReason(state: State, holder: HolderRun, now: number): s
   return waited ? 'the wait is over' : null
 }
 
+/**
+ * Why no job may be started only to put the stack in order; null if one may. Such a job would also continue the run. `working`: a job that
+ * has not ended does it. The other reasons are for people.
+ */
+export function wakeObstacle(state: State, holder: HolderRun, now: number): string | null {
+  const { control, lease } = state
+  const isWorking = holder === null ? lease !== null && !isExpired(lease, now) : holder.status !== 'completed'
+  if (isWorking) return 'working'
+  if (wasStopped(holder, state)) return 'a person cancelled its last job'
+  if (control.paused !== null && control.paused.by !== 'ralph') return 'a person paused it'
+  if (control.idleJobs >= MAX_IDLE_JOBS) return 'its last jobs made no progress'
+  const { notBefore } = control
+  if (notBefore === null || notBefore <= now) return null
+  return `it waits until ${new Date(notBefore).toISOString()}`
+}
+
 /** Whether a person stopped the job: it was cancelled before its own deadline. */
 function wasStopped(holder: HolderRun, { job }: State): boolean {
   return holder?.conclusion === 'cancelled' && holder.at < job.deadline

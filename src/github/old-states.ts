@@ -24,9 +24,9 @@ export async function findOldStates(
   const first = (Math.floor(now / HOUR_MS) * most) % Math.max(1, quiet.length)
   const inTurn = [...quiet.slice(first), ...quiet.slice(0, first)]
   for (const [folder, { state, commit }] of inTurn.slice(0, most)) {
-    const closed = state.github.pull === null ? null : await closedAt(github, state.github.pull)
+    const closed = state.github.pull === null ? null : await findClosing(github, state.github.pull)
     if (closed === 'refused') break
-    if (closed !== null && closed < now - KEEP_MS) old.set(folder, commit)
+    if (closed !== null && closed.at < now - KEEP_MS) old.set(folder, commit)
   }
   return old
 }
@@ -36,14 +36,18 @@ function lastUsed({ job, lease }: State): number {
   return Math.max(job.startedAt, lease?.expiresAt ?? 0)
 }
 
-/** When the pull request was merged or closed, epoch milliseconds; null if it is open, or gone. Warns if GitHub refuses. */
-export async function closedAt(
+/** When a pull request was merged or closed, epoch milliseconds. `mergedInto`: the branch; null if it was closed without a merge. */
+export type Closing = { at: number; mergedInto: string | null }
+
+/** Null if the pull request is open, or gone. Warns if GitHub refuses. */
+export async function findClosing(
   { api, repo, warn }: GitHub,
   pull: number,
-): Promise<number | null | 'refused'> {
+): Promise<Closing | null | 'refused'> {
   try {
     const { data } = await api.rest.pulls.get({ ...repo, pull_number: pull })
-    return data.closed_at === null ? null : Date.parse(data.closed_at)
+    if (data.closed_at === null) return null
+    return { at: Date.parse(data.closed_at), mergedInto: data.merged ? data.base.ref : null }
   } catch (error) {
     if (httpStatusOf(error) === 404) return null
     const fix = isForbidden(error) ? '. Give the job permissions: pull-requests: read' : ''

@@ -8,6 +8,7 @@ import {
   mayHaveOpenChecks,
   nextJobAmong,
   type UnfinishedRun,
+  wakeObstacle,
 } from '../../../src/engine/lease.ts'
 import { emptyControl, newJob, withConclusion } from '../../../src/engine/model/job.ts'
 import type { Lease, State } from '../../../src/engine/model/state.ts'
@@ -110,6 +111,28 @@ test('resume-lost: a job whose post step released the lease is resumed, unless a
   assert.equal(lostChainReason(mended, ran('cancelled'), NOW), null)
   assert.equal(lostChainReason(mended, { status: 'in_progress', conclusion: null, at: NOW }, NOW), null)
   assert.equal(lostChainReason(mended, null, NOW), null, 'what could not be asked is asked the next time')
+})
+
+test('a stack is not put in order while a job works, and not by a job that would continue what a person stopped', () => {
+  const running = { status: 'in_progress', conclusion: null, at: NOW }
+  assert.equal(wakeObstacle(state({}), null, NOW), null)
+  assert.equal(wakeObstacle(held, running, NOW), 'working')
+  assert.equal(wakeObstacle(held, ran('failure'), NOW), null)
+  // A person's machine has no run; and GitHub may not answer.
+  const local = state({ lease: { ...lease, runId: null } })
+  assert.equal(wakeObstacle(local, null, NOW), 'working')
+  assert.equal(wakeObstacle(local, null, NOW + 120_000), null)
+  assert.match(wakeObstacle(held, ran('cancelled'), NOW) ?? '', /a person cancelled/)
+  assert.equal(wakeObstacle(held, ran('cancelled', NOW + 4_000_000), NOW + 4_000_000), null)
+  const mended = state({ control: { ...emptyControl(), mendedRun: 7 } })
+  assert.match(wakeObstacle(mended, ran('cancelled'), NOW) ?? '', /a person cancelled/)
+  const paused = { ...emptyControl(), paused: { by: 'alice', reason: 'a pause' } }
+  assert.match(wakeObstacle(state({ control: paused }), null, NOW) ?? '', /a person paused/)
+  const idle = { ...emptyControl(), idleJobs: 3 }
+  assert.match(wakeObstacle(state({ control: idle }), null, NOW) ?? '', /no progress/)
+  const waiting = state({ control: { ...emptyControl(), notBefore: NOW + 1000 } })
+  assert.match(wakeObstacle(waiting, null, NOW) ?? '', /^it waits until 20\d\d-/)
+  assert.equal(wakeObstacle(waiting, null, NOW + 2000), null)
 })
 
 test('resume-lost: a chain whose jobs make no progress is not resumed', () => {
