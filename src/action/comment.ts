@@ -10,6 +10,7 @@ import { mapTexts } from '../engine/model/text.ts'
 import { connect, type GitHub, githubMessage } from '../github/client.ts'
 import { Conversation, EDITED, isPerson, pressedComment } from '../github/conversation.ts'
 import { dispatchRun, findWorkflowRun, unfinishedRuns } from '../github/dispatch.ts'
+import { serverFacts } from '../github/forges/forge.ts'
 import { compareUrl, repositoryUrl } from '../github/repository-address.ts'
 import { isLayerOf } from '../github/stack/plan-stack.ts'
 import { secretsIn } from '../isolation/untrusted-env.ts'
@@ -205,8 +206,7 @@ async function replyStatus({ context, github, conversation }: AnswerContext, iss
     : next === null
       ? { kind: 'none' }
       : { kind: 'starting', url: next.url }
-  const url = repositoryUrl(context.place)
-  const facts = { repositoryUrl: url, runUrl: null, limits: null, notes: [], now: Date.now() }
+  const facts = { ...serverFacts(context.place), runUrl: null, limits: null, notes: [], now: Date.now() }
   const body = statusReply(mapTexts(state, redact), facts, job)
   await conversation.writeUniqueSticky(issue, marker('status', state.feature), redact(body))
 }

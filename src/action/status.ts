@@ -6,7 +6,7 @@ import { featureOfFolder } from '../branch/find-features.ts'
 import type { State } from '../engine/model/state.ts'
 import { mapTexts } from '../engine/model/text.ts'
 import { connect } from '../github/client.ts'
-import { repositoryUrl } from '../github/repository-address.ts'
+import { serverFacts } from '../github/forges/forge.ts'
 import { secretsIn } from '../isolation/untrusted-env.ts'
 import { outputsOf } from '../report/outputs.ts'
 import { outsideSituation } from '../report/replies.ts'
@@ -37,7 +37,7 @@ export async function status(context: ActionContext, log: Log): Promise<ReadOnly
     : 'A job has been started, but has not begun to work yet.'
   const jobNote: Note = url === null ? text : { text, link: { name: 'Its page', url } }
   const notes = isAlive || next !== null ? [jobNote] : []
-  const facts = { repositoryUrl: repositoryUrl(place), runUrl: null, limits: null, notes, now: Date.now() }
+  const facts = { ...serverFacts(place), runUrl: null, limits: null, notes, now: Date.now() }
   const view = viewOf(state, facts, outsideSituation(state, isAlive || next !== null))
   const folder = env.RUNNER_TEMP ?? context.workspace
   const reportPath = await writeSummary(folder, `ralph-${found.feature}`, redact(jobSummary(view)))

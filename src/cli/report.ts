@@ -16,7 +16,7 @@ import type { Prd } from '../engine/model/feature.ts'
 import type { State } from '../engine/model/state.ts'
 import { mapTexts } from '../engine/model/text.ts'
 import { parsePrd } from '../engine/prd/parse.ts'
-import { repositoryUrl } from '../github/repository-address.ts'
+import { serverFacts } from '../github/forges/forge.ts'
 import { aggregate, type FeatureRun, featureRun, type RunWithRows } from '../report/aggregate.ts'
 import { renderAll } from '../report/html/all.ts'
 import { MAX_PICTURES, pictureBlobs, renderReport } from '../report/html/report-page.ts'
@@ -67,7 +67,7 @@ async function localView({ env }: Context, { settings, workspace }: LocalRun, sa
   const { state, situation, isAtWork } = await readStatus(workspace, mapTexts(saved, redactor.redact), limits)
   const { place } = remoteOf(clone, env)
   const facts = {
-    repositoryUrl: place === null ? '' : repositoryUrl({ ...place, defaultBranch: '' }),
+    ...(place === null ? {} : serverFacts({ ...place, defaultBranch: '' })),
     runUrl: state.lease?.url ?? null,
     limits,
     now: Date.now(),

@@ -22,6 +22,7 @@ import { type GitHub, githubMessage } from './client.ts'
 import { collisionsOf } from './collisions.ts'
 import type { Conversation } from './conversation.ts'
 import { type AnswerContext, answerCorrections } from './corrections/answer-corrections.ts'
+import { serverFacts } from './forges/forge.ts'
 import type { Checks } from './post-checks.ts'
 import {
   findMerge,
@@ -36,7 +37,7 @@ import {
   updatedPullText,
   updatePull,
 } from './pull.ts'
-import { compareUrl, pullUrl, repositoryUrl } from './repository-address.ts'
+import { compareUrl, repositoryUrl } from './repository-address.ts'
 import type { Stack } from './stack/stack.ts'
 
 type ReporterOptions = {
@@ -131,7 +132,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
         ? { since: 'auto-merge' as const }
         : {}
     const facts = {
-      repositoryUrl: repositoryUrl(place),
+      ...serverFacts(place),
       runUrl,
       limits,
       agentsSection,
@@ -262,11 +263,19 @@ export class GitHubReporter implements Observer, PullRequestPort {
 
   /** The replies to the people who asked for corrections. The ids of those that have one are saved with the next save. */
   async #answerCorrections(state: State, ids: GithubIds): Promise<GithubIds> {
-    const { pull } = ids
-    if (pull === null || state.corrections === undefined) return ids
+    const { pull, pullUrl } = ids
+    if (pull === null || pullUrl === null || state.corrections === undefined) return ids
     const { github, conversation, redact, touches } = this.#options
     const known = { ...state, github: ids }
-    const answered = await answerCorrections({ github, conversation, pull, state: known, redact, touches })
+    const answered = await answerCorrections({
+      github,
+      conversation,
+      pull,
+      pullUrl,
+      state: known,
+      redact,
+      touches,
+    })
     return { ...ids, answered }
   }
 
@@ -380,7 +389,7 @@ export class GitHubReporter implements Observer, PullRequestPort {
     const github = this.#pull === null ? await this.#withoutMerged(state) : state.github
     if (this.#pull === null && github.pull !== null) {
       const text = 'The pull request of this run is closed, and Ralph does not open a second one.'
-      const url = github.pullUrl ?? pullUrl(ralphGithub.place, github.pull)
+      const url = github.pullUrl ?? repositoryUrl(ralphGithub.place)
       this.#noPullReason = { text, link: { name: `pull request ${github.pull}`, url } }
       return github
     }

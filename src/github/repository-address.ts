@@ -36,10 +36,6 @@ export function runUrl(place: RepositoryAddress, runId: number): string {
   return `${repositoryUrl(place)}/actions/runs/${runId}`
 }
 
-export function pullUrl(place: RepositoryAddress, number: number): string {
-  return `${repositoryUrl(place)}/pull/${number}`
-}
-
 /** The page on which a person opens the pull request, if Actions may not. */
 export function compareUrl(place: RepositoryAddress, base: string, branch: string): string {
   const encodeName = (name: string) => name.split('/').map(encodeURIComponent).join('/')

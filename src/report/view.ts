@@ -52,6 +52,8 @@ import {
 export type Facts = {
   /** `https://github.com/acme/shop`, without a slash at the end; empty if the repository is on no known server. */
   repositoryUrl?: string
+  /** Whether its server has a page with the checks of a pull request, as GitHub does. */
+  hasChecksPage?: boolean
   /** This job's page; null outside of CI. */
   runUrl?: string | null
   /** Null if they are not known. */
@@ -186,16 +188,16 @@ function longError(state: State): string | null {
   return fix.includes('\n') ? fix : null
 }
 
-function linksOf({ github: { pull, comment }, branch }: State, facts: Facts) {
-  const { repositoryUrl: repository = '', runUrl = null, compareUrl = null } = facts
+function linksOf({ github: { pullUrl, comment }, branch }: State, facts: Facts) {
+  const { repositoryUrl: repository = '', hasChecksPage = false, runUrl = null, compareUrl = null } = facts
   return {
     repository,
     /** The address of the branch's files; empty without a repository on a server. */
     blob: repository === '' ? '' : `${repository}/blob/${pathOf(branch)}`,
     run: runUrl,
     compare: compareUrl,
-    checks: pull === null || repository === '' ? null : `${repository}/pull/${pull}/checks`,
-    summary: comment === null ? null : `${repository}/pull/${pull}#issuecomment-${comment}`,
+    checks: pullUrl === null || !hasChecksPage ? null : `${pullUrl}/checks`,
+    summary: pullUrl === null || comment === null ? null : `${pullUrl}#issuecomment-${comment}`,
   }
 }
 

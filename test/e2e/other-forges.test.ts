@@ -27,6 +27,8 @@ type Server = {
   inputs: Record<string, string>
   /** Login of a job's own token. */
   bot: string
+  /** The part of a pull request's address before its number. */
+  pulls: string
   /** How the title of a draft begins. */
   draft: string
   /** Whether an answer to a dispatch names the run. */
@@ -45,6 +47,7 @@ const GITEA: Server = {
   },
   inputs: { 'report-as': 'statuses', reviews: 'off', 'commands-from': 'bob' },
   bot: 'gitea-actions',
+  pulls: 'pulls',
   draft: 'WIP: ',
   hasRunId: true,
   results: (github, head) =>
@@ -66,6 +69,7 @@ const SERVERS: Readonly<Record<'gitea' | 'forgejo' | 'ghes', Server>> = {
     },
     inputs: {},
     bot: 'github-actions[bot]',
+    pulls: 'pull',
     draft: '',
     hasRunId: false,
     results: (github, head) =>
@@ -192,6 +196,18 @@ for (const dialect of ['gitea', 'forgejo', 'ghes'] as const)
         'ralph / US-001': 'success',
         'ralph / US-002': 'success',
       })
+    })
+
+    await t.test("links to the pull request are the server's own", async () => {
+      await site.say('bob', '/ralph status')
+      const { number } = await site.pull()
+      const url = `${github.url}/acme/shop/${server.pulls}/${number}`
+      assert.equal(outputsOf(runner.runs[0] ?? site.last())['pull-request-url'], url)
+      const texts = [github.issue(number).body ?? '', ...github.comments(number).map(({ body }) => body)]
+      assert.ok(texts.at(-1)?.includes(`[summary](${url}#issuecomment-`), texts.at(-1))
+      const page = new RegExp(`^${github.url}/acme/shop/pulls?/\\d+`)
+      const links = texts.flatMap((text) => [...text.matchAll(/\]\((\S+)\)/g)].map(([, to = '']) => to))
+      for (const to of links.filter((one) => page.test(one))) assert.ok(to.startsWith(url), to)
     })
   })
 

@@ -7,7 +7,7 @@ import { quoteAgent } from '../../engine/state/story-notes.ts'
 import { correctionReply } from '../../report/correction-replies.ts'
 import { type GitHub, githubMessage } from '../client.ts'
 import type { Conversation } from '../conversation.ts'
-import { pullUrl, repositoryUrl } from '../repository-address.ts'
+import { repositoryUrl } from '../repository-address.ts'
 import { answerThreads } from './threads.ts'
 
 type SourceOf<K extends CorrectionSource['kind']> = Extract<CorrectionSource, { kind: K }>
@@ -16,6 +16,7 @@ export type AnswerContext = {
   github: GitHub
   conversation: Conversation
   pull: number
+  pullUrl: string
   state: State
   redact(text: string): string
   /** Whether a commit changes these lines of a file, or the file if there are none. */
@@ -75,7 +76,7 @@ function answer<K extends CorrectionSource['kind']>(
 /** What the summary of a story in the agent's own words begins with. */
 const QUOTED = quoteAgent('')
 
-function replyOf({ github, pull, state, redact }: AnswerContext, id: string, result: CorrectionResult) {
+function replyOf({ github, pullUrl, state, redact }: AnswerContext, id: string, result: CorrectionResult) {
   const { place } = github
   const { lastResult } = state.prd.userStories.find((story) => story.id === id) ?? {}
   const summary = lastResult?.summary ?? ''
@@ -86,7 +87,7 @@ function replyOf({ github, pull, state, redact }: AnswerContext, id: string, res
       id,
       words: redact(words),
       commitUrl: (commit) => `${repositoryUrl(place)}/commit/${commit}`,
-      summaryUrl: `${pullUrl(place, pull)}${comment === null ? '' : `#issuecomment-${comment}`}`,
+      summaryUrl: `${pullUrl}${comment === null ? '' : `#issuecomment-${comment}`}`,
     }),
   )
 }

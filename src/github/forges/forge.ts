@@ -1,6 +1,6 @@
 // The kinds of server that Ralph works with: github.com, GitHub Enterprise Server, and Gitea or Forgejo. A row says how one differs from
 // github.com. What a server lacks without a row is found by its answer: 404 for checks means that statuses are posted instead.
-import { GITHUB_SSH } from '../repository-address.ts'
+import { GITHUB_SSH, type RepositoryAddress, repositoryUrl } from '../repository-address.ts'
 import { speakGitea } from './gitea.ts'
 
 type Forge = {
@@ -11,6 +11,8 @@ type Forge = {
   hasArtifacts: boolean
   /** Without it, `pull-request: stacked` cannot find the pull requests of its layers. */
   hasGraphql: boolean
+  /** Whether `/checks` at the end of a pull request's address is a page. */
+  hasChecksPage: boolean
   /** Whose token may look up what a person may do in the repository. */
   permissionsFor: 'everyone' | 'admins'
   /** Turns GitHub's requests into those of this server, and its answers into GitHub's; null if it speaks GitHub's API. */
@@ -22,6 +24,7 @@ const GITHUB: Forge = {
   api: /^/,
   hasArtifacts: true,
   hasGraphql: true,
+  hasChecksPage: true,
   permissionsFor: 'everyone',
   speak: null,
 }
@@ -33,6 +36,7 @@ const FORGES: readonly Forge[] = [
     api: /\/api\/v1$/,
     hasArtifacts: false,
     hasGraphql: false,
+    hasChecksPage: false,
     permissionsFor: 'admins',
     speak: speakGitea,
   },
@@ -42,6 +46,11 @@ const FORGES: readonly Forge[] = [
 export function forgeOf(api: string): Forge {
   const address = api.replace(/\/+$/, '')
   return FORGES.find((forge) => forge.api.test(address)) ?? GITHUB
+}
+
+/** What reports need to link to pages of the repository. */
+export function serverFacts(place: RepositoryAddress) {
+  return { repositoryUrl: repositoryUrl(place), hasChecksPage: forgeOf(place.api).hasChecksPage }
 }
 
 /** The host that a clone's remote names, without its port; null for a path. */

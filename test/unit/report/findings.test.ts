@@ -93,8 +93,17 @@ test('a finding is one short line, with any text, and says where the rest is', (
   const text = stickyComment(remarked({ 'US-002': [`${'long '.repeat(100)}\n# @octocat <b>`] }), facts)
   const line = text.split('\n').find((one) => one.includes('long long')) ?? assert.fail(text)
   assert.ok(line.length < 300, line)
-  const opened = { ...FEW, github: { ...FEW.github, pull: 7 } }
-  assert.match(stickyComment(opened, facts), /https:\/\/github\.com\/acme\/shop\/pull\/7\/checks/)
+})
+
+test('findings link to the page of the checks, if the server has one', () => {
+  assert.match(
+    stickyComment(FEW, { ...facts, hasChecksPage: true }),
+    /the check of each story has the details\]\(https:\/\/github\.com\/acme\/shop\/pull\/12\/checks\)/,
+  )
+  const pullUrl = 'https://git.acme.test/acme/shop/pulls/12'
+  const text = stickyComment({ ...FEW, github: { ...FEW.github, pullUrl } }, facts)
+  assert.match(text, /\(the check of each story has the details\)/)
+  assert.doesNotMatch(text, /\/checks/)
 })
 
 test('a flaky gate and remarks of the final verification are findings, a story that has not passed has none', () => {
