@@ -44,7 +44,11 @@ async function mergeBase(tools: JoinTools, state: State, theirs: string): Promis
  * The commit of the branch whose work the base has: both have the same prd.json, which changes with every story. Git does not know that if
  * people squashed or rebased. Null if there is none.
  */
-async function sameCommit({ git, objects }: JoinTools, state: State, theirs: string): Promise<string | null> {
+export async function sameCommit(
+  { git, objects }: Pick<JoinTools, 'git' | 'objects'>,
+  state: State,
+  theirs: string,
+): Promise<string | null> {
   const { prd: path } = ownFiles(state)
   const idAt = async (commit: string) => (await objects.info(`${commit}:${path}`))?.oid ?? null
   const id = await idAt(theirs)

@@ -1,16 +1,19 @@
 // The branches of a stack of pull requests, in git: the history that they are cut from, and what each of them contains.
+import type { BranchCommit } from '../engine/model/branch-commit.ts'
 import type { State } from '../engine/model/state.ts'
 import type { Git } from '../git/git.ts'
+import { GitError } from '../git/git-process.ts'
 import { recordMessage } from '../report/feature-files.ts'
 import type { Repository } from './repository.ts'
 import type { Store } from './store.ts'
 import { storiesIn } from './story-commits.ts'
 
 export type HistoryCommit = { commit: string; parents: readonly string[]; message: string }
-/** A commit of the branch itself; `stories`: also those of the commits that it merged. */
-type BranchCommit = { commit: string; stories: string[]; isRevert: boolean }
 
 export type StackBranches = ReturnType<typeof createStackBranches>
+
+/** git's messages about a commit or ref that the remote does not have. Any other failure says nothing about that. */
+const NOT_THERE = /\bnot our ref\b|\bcouldn't find remote ref\b/
 
 type Tools = { git: Git; store: Store; repository: Pick<Repository, 'mergeFrom'> }
 
@@ -32,8 +35,9 @@ export function createStackBranches({ git, store, repository }: Tools) {
       if (commits.includes(head)) return head
       try {
         await store.fetch([head], 'whole')
-      } catch {
-        return null
+      } catch (error) {
+        if (error instanceof GitError && NOT_THERE.test(error.stderr)) return null
+        throw error
       }
       // Each commit contains those before it.
       let [contained, missing] = [-1, commits.length]

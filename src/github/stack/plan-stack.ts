@@ -1,12 +1,6 @@
 // Which pull requests a stack has, in which order, and what has to be done so that GitHub shows it so. Pure.
 
-/** A commit of the feature's branch without those of merged branches; `stories`: what it and the commits that it merged are for. */
-export type BranchCommit = {
-  commit: string
-  stories: readonly string[]
-  /** It reverts stories that people dropped. */
-  isRevert: boolean
-}
+import type { BranchCommit } from '../../engine/model/branch-commit.ts'
 
 /** Stories that get one pull request: those of an epic, or one story. */
 export type Group = {

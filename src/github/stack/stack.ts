@@ -1,6 +1,7 @@
 // `pull-request: stacked`: a pull request for each epic or story, each on top of the one before. The feature's own pull request is the top.
 // Nothing about it is kept in the state: history and GitHub say what exists, so that a job that was lost changes nothing.
 
+import type { BranchCommit } from '../../engine/model/branch-commit.ts'
 import type { State } from '../../engine/model/state.ts'
 import { remaining } from '../../engine/prd/select.ts'
 import {
@@ -20,7 +21,6 @@ import { findLayers, type LayerPull } from './find-layers.ts'
 import { groupsOf } from './groups.ts'
 import {
   aboveMerged,
-  type BranchCommit,
   type Found,
   type Group,
   isLayerOf,

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
 import fc from 'fast-check'
+import type { BranchCommit } from '../../../src/engine/model/branch-commit.ts'
 import {
   aboveMerged,
-  type BranchCommit,
   type Found,
   type Group,
   layerBranch,
