@@ -335,7 +335,7 @@ function findMissing({ changes, answers, tried, ignored, note, otherHost, keys: 
     ],
     [
       otherHost !== null && !otherHost.isAlias,
-      `the workflow for ${otherHost?.host} (warning above)`,
+      `a workflow for ${otherHost?.host}: those in .github/workflows are for GitHub (warning above)`,
       ...(otherHost === null ? [] : serverNotes(otherHost, isolation === 'separate-job')),
     ],
     [note !== null, "the project's actionlint does not know `queue` (warning above)", note ?? ''],
@@ -346,7 +346,7 @@ function findMissing({ changes, answers, tried, ignored, note, otherHost, keys: 
 function serverNotes(other: OtherHost, isSeparate: boolean): string[] {
   const { found, fix } = separateJobMistake(other.host)
   return [
-    `the workflow is for GitHub. ${otherHostNote(other)}`,
+    `the workflows in .github/workflows are for GitHub. ${otherHostNote(other)}`,
     ...(isSeparate ? [`${found} Fix: ${fix}`] : []),
   ]
 }

@@ -11,13 +11,20 @@ import {
 } from './subject.ts'
 
 const PAGES =
-  'GitHub Enterprise Server: docs/how-to/ghes.md, Gitea and Forgejo: docs/how-to/gitea-forgejo.md, all others: docs/how-to/other-ci.md'
+  'GitHub Enterprise Server: docs/how-to/ghes.md, Gitea and Forgejo: docs/how-to/gitea-forgejo.md, all others: docs/how-to/other-ci.md, with examples for GitLab, Buildkite, Jenkins and cron in examples/other-ci'
+
+/** What to read about servers whose host says what they are. */
+const PAGE_OF: readonly (readonly [host: RegExp, read: string])[] = [
+  [/gitlab/, 'GitLab: docs/how-to/other-ci.md, with the example examples/other-ci/gitlab-ci.yml'],
+  [/gitea|forgejo|^codeberg\.org$/, 'Gitea and Forgejo: docs/how-to/gitea-forgejo.md'],
+]
 
 /** What `ralph init` and `doctor` say about a remote on another host than GitHub's own. */
 export function otherHostNote({ host, isAlias }: OtherHost): string {
   if (isAlias)
     return `origin is on the SSH host ${host}. If that is not GitHub's own site, read the page for it. ${PAGES}`
-  return `origin is on ${host}, which is not GitHub's own site. ${PAGES}`
+  const [, read = PAGES] = PAGE_OF.find(([name]) => name.test(host)) ?? []
+  return `origin is on ${host}, which is not GitHub's own site. ${read}`
 }
 
 /** `separate-job` on a server without the service for artifacts. */

@@ -37,7 +37,19 @@ test('a remote with a name from an SSH configuration leads to a note, and nothin
   const { code, out } = project.init('--yes', '--isolation', 'separate-job')
   assert.equal(code, 0)
   assert.match(out, /note: origin is on the SSH host work\. If that is not GitHub's own site/)
-  assert.doesNotMatch(out, /workflow for work|workflow is for GitHub|artifacts of version 4/)
+  assert.doesNotMatch(out, /workflow for work|are for GitHub|artifacts of version 4/)
+})
+
+test('init says on its last screen that its workflows are for GitHub, if the remote is on another server', async () => {
+  await using project = await openProject(NODE)
+  execFileSync('git', ['init', '-q', project.folder])
+  execFileSync('git', ['-C', project.folder, 'remote', 'add', 'origin', 'https://gitlab.com/acme/shop.git'])
+  const { code, out } = project.init('--yes')
+  assert.equal(code, 0)
+  assert.match(out, /warning: the workflows in \.github\/workflows are for GitHub\. origin is on gitlab\.com/)
+  assert.match(out, /examples\/other-ci\/gitlab-ci\.yml/)
+  const [, screen = ''] = out.split('Ralph is set up, but something is missing.')
+  assert.match(screen, /a workflow for gitlab\.com: those in \.github\/workflows are for GitHub/)
 })
 
 test('init leaves out what these settings do not need', async () => {

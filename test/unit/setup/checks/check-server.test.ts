@@ -1,5 +1,6 @@
 // What doctor, a job and `init` say about a server that is not GitHub's own.
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import test from 'node:test'
 import { hostOf, isGitHubHost, otherHostOf } from '../../../../src/github/forges/forge.ts'
 import { readSettings } from '../../../../src/settings/read-settings.ts'
@@ -72,6 +73,20 @@ test("doctor on a laptop looks at the remote's host", () => {
     said('https://git.acme.test/acme/shop', 'separate-job').join(),
     /^fault: .*which git\.acme\.test does not have/,
   )
+})
+
+test('the host may say which page to read', () => {
+  const read = (remote: string) => remoteResults(remote, null)[0]?.found.replace(/^.* own site\. /, '')
+  assert.equal(
+    read('git@gitlab.com:acme/shop.git'),
+    'GitLab: docs/how-to/other-ci.md, with the example examples/other-ci/gitlab-ci.yml',
+  )
+  for (const host of ['codeberg.org', 'gitea.acme.test', 'forgejo.acme.test'])
+    assert.equal(read(`https://${host}/acme/shop`), 'Gitea and Forgejo: docs/how-to/gitea-forgejo.md', host)
+  const all = read('https://git.acme.test/acme/shop') ?? ''
+  const paths = all.match(/(?:docs|examples)\/[\w/.-]+\w/g) ?? []
+  assert.equal(paths.length, 4, all)
+  for (const path of [...paths, 'examples/other-ci/gitlab-ci.yml']) assert.ok(existsSync(path), path)
 })
 
 test('a name from an SSH configuration may be GitHub: it leads to a note, and never to a refusal', () => {
