@@ -27,9 +27,10 @@ async function openStack(options: Partial<SiteOptions> = {}): Promise<Site> {
   })
 }
 
-/** The open pull requests from the bottom: `head -> base`. */
-async function stackOf(site: Site): Promise<string[]> {
-  const open = (await site.github.pulls()).filter(({ state }) => state === 'open')
+/** The open pull requests from the bottom, without those of forks: `head -> base`. */
+async function stackOf({ github }: Site): Promise<string[]> {
+  const isOwn = ({ number }: PullView) => github.issue(number).pull?.fork === null
+  const open = (await github.pulls()).filter((pull) => pull.state === 'open' && isOwn(pull))
   const above = (base: string): PullView[] =>
     open.filter((pull) => pull.base.ref === base).flatMap((pull) => [pull, ...above(pull.head.ref)])
   return above('main').map(({ head, base }) => `${head.ref} -> ${base.ref}`)
@@ -99,21 +100,33 @@ test('merged from the bottom by squash, rebase and merge commit: the others move
 
   await merge('ralph/sample+US-003', 'merge')
   assert.deepEqual(await stackOf(site), ['ralph/sample -> main'])
-  const before = github.requests.length
+  const written = writes(site)
   await site.go()
-  assert.deepEqual(writes(site, before), [], 'nothing is left to change')
+  const kinds = new Set(written().map((write) => write.replace(/\/\d+$/, '')))
+  assert.deepEqual(
+    [...kinds].sort(),
+    [
+      'PATCH /repos/acme/shop/check-runs',
+      'PATCH /repos/acme/shop/issues/comments',
+      'push refs/ralph/2026-01-31-sample',
+    ],
+    'the job reports and saves; nothing of the stack is left to change',
+  )
   await merge('ralph/sample', 'merge')
   for (const name of [...NAMES, 'people']) assert.ok(await github.read('main', `src/${name}.mjs`), name)
   assert.equal((await github.pulls()).length, 4)
 })
 
-/** Requests since then that changed a pull request or a branch. */
-function writes(site: Site, since: number): string[] {
-  const pulls = site.github.requests
-    .slice(since)
-    .filter(({ method, path }) => method !== 'GET' && /\/pulls(?:\/|$)/.test(path))
-    .map(({ method, path }) => `${method} ${path}`)
-  return pulls
+/** What is written from now on: by the API, by mutations and by pushes. */
+function writes({ github }: Site): () => string[] {
+  const [requests, pushes] = [github.requests.length, github.pushes.length]
+  return () => [
+    ...github.requests.slice(requests).flatMap(({ kind, method, path, mutation }) => {
+      if (kind === 'graphql') return mutation === null ? [] : [`mutation ${mutation}`]
+      return kind === 'rest' && method !== 'GET' ? [`${method} ${path}`] : []
+    }),
+    ...github.pushes.slice(pushes).map(({ ref }) => `push ${ref}`),
+  ]
 }
 
 test('merged in the middle, then closed: the summary says what happened and what to do', async () => {
@@ -172,4 +185,24 @@ test('a branch of people with the name of a layer is not touched, and the others
     comment?.body ?? '',
     /Ralph did not create the branch ralph\/sample\+US-002, so US-002 gets no pull request/,
   )
+})
+
+test('epics with ids that git refuses in a branch: each has a pull request, also next to that of a fork', async () => {
+  const epics = ['a b', '../x', 'x.lock', 'a+b']
+  await using site = await openStack({
+    stories: IDS.map((id, index) =>
+      story(id, NAMES[index] ?? '', { priority: index + 1, epicId: epics[index] }),
+    ),
+  })
+  // Forks may have a branch with the same name.
+  await site.github.commitInFork('mallory', 'ralph/sample+a-b-US-001', { 'theirs.txt': 'theirs' })
+  await site.github.openPull('mallory', { head: 'mallory:ralph/sample+a-b-US-001', title: 'Mine' })
+  await site.go()
+  assert.deepEqual(await stackOf(site), [
+    'ralph/sample+a-b-US-001 -> main',
+    'ralph/sample+x-US-002 -> ralph/sample+a-b-US-001',
+    'ralph/sample+x-lock-US-003 -> ralph/sample+x-US-002',
+    'ralph/sample -> ralph/sample+x-lock-US-003',
+  ])
+  assert.deepEqual(site.github.violations, [], site.log())
 })
