@@ -85,7 +85,7 @@ function reasonToSkip(payload: unknown): string | null {
   const event = readEvent(GITHUB_EVENT_NAME, payload)
   if (INPUT_COMMAND.trim() === 'resume-lost')
     return GITHUB_EVENT_NAME !== 'pull_request' || event.kind === 'closed' ? null : NOT_CLOSED
-  if (event.kind === 'closed') return 'only command: resume-lost looks at closed pull requests'
+  if (event.kind === 'closed') return 'Ralph ignores closed pull requests, except with `command: resume-lost`'
   if (event.kind === 'foreign') return `Ralph does not handle the event ${event.name}`
   // The workflow's own condition filters these as well; without a branch of this repository there is no run.
   if (event.kind === 'wake' && event.branches.length === 0)

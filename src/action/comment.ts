@@ -216,7 +216,7 @@ export async function answerLabel(
   context: ActionContext,
   { sender, issue }: EventOf<'label'>,
 ): Promise<string> {
-  if (sender.type !== 'User') return 'a bot set the label, and only labels that people set count'
+  if (sender.type !== 'User') return 'a bot set the label, and Ralph accepts this only from people'
   const answerContext = answerContextOf(context)
   // An issue form sets the label for every author, also without write permission.
   if (!(await answerContext.conversation.mayWrite(sender.login)))
@@ -238,7 +238,7 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
   const check = parseExternalId(externalId)
   if (check === null || (identifier !== 'retry' && identifier !== 'skip'))
     return "the button is not one of Ralph's"
-  if (sender.type !== 'User') return 'a bot pressed the button, and only people can do that'
+  if (sender.type !== 'User') return 'a bot pressed the button, and Ralph accepts this only from people'
   const answerContext = answerContextOf(context)
   const { github, conversation } = answerContext
   if (!(await conversation.mayWrite(sender.login))) return `${sender.login} has no write permission`
@@ -248,7 +248,7 @@ export async function answerButton(context: ActionContext, event: EventOf<'butto
   const pull = state?.github.pull ?? null
   const story = state?.prd.userStories.find(({ id }) => id === check.storyId)
   if (state === undefined || pull === null || story === undefined)
-    return 'no run with a pull request has the story of this button'
+    return 'the story of this button is not in any run with a pull request'
   await conversation.postComment(pull, pressedComment(sender.login, identifier, story.id))
   if (await isHolderAlive(github, state)) return HANDLED_BY_JOB
   const next = await findNextJob(answerContext, state)

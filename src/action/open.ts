@@ -182,7 +182,7 @@ export async function withIsolation<T>(
 }
 
 function describeIsolation({ network }: Settings): string {
-  const user = 'making the user that agent and gates run as'
+  const user = 'creating the user that agent and gates run as'
   return network === 'open' ? user : `${user}, and closing its network`
 }
 

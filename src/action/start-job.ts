@@ -52,7 +52,8 @@ async function main(): Promise<void> {
     const { resumeLost } = await import(/* webpackChunkName: "action" */ './resume.ts')
     return endNeutral(await resumeLost(context, event.kind === 'closed' ? event.branch : null))
   }
-  if (event.kind === 'closed') return endNeutral('only command: resume-lost looks at closed pull requests')
+  if (event.kind === 'closed')
+    return endNeutral('Ralph ignores closed pull requests, except with `command: resume-lost`')
   if (event.kind === 'foreign') return endNeutral(`Ralph does not handle the event ${event.name}`)
   // A runner that hands on the outputs of a skipped job as text starts these jobs for a comment.
   if (HAND_OVER_COMMANDS.has(command) && event.kind !== 'dispatch')
@@ -88,7 +89,8 @@ async function main(): Promise<void> {
       fix: 'use one of these, or leave the input out',
     })
   }
-  if (event.kind === 'schedule') return endNeutral('on a schedule, only command: resume-lost works')
+  if (event.kind === 'schedule')
+    return endNeutral('on a schedule, Ralph works only with `command: resume-lost`')
   // An agent of the same user may change the action's files, and so may code that gates run.
   await loadEveryChunk()
   if (!isWorker && (command === 'work' || command === 'gate')) {

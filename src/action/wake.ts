@@ -59,8 +59,9 @@ function reasonToWait({ holds, published, control }: State, { about, approves, h
     if (head === published) return "the push is Ralph's own"
     return control.paused === null ? null : 'the run is paused: the next job will read the push'
   }
-  if (holds?.awaitsChecks !== true) return 'Ralph waits for checks only if `checks: wait` is set'
-  return head === published ? null : 'the checks are those of an earlier head'
+  if (holds?.awaitsChecks !== true)
+    return 'the run is not waiting for checks (it does so only with `checks: wait`)'
+  return head === published ? null : 'the checks belong to an earlier commit'
 }
 
 async function start(answerContext: AnswerContext, state: State): Promise<string> {

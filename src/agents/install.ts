@@ -155,7 +155,7 @@ async function checkIntegrity(request: PackageRequest, folder: string): Promise<
   if (found === request.integrity) return
   const packageFound = `${request.package}@${request.version} with ${found ?? 'no integrity'}`
   const fix =
-    'find out why the integrity differs before you change agent-version. Ralph has run nothing of the package'
+    'find out why the integrity differs before you change agent-version. Ralph has not run any code from it'
   throw mistake(packageFound, request.integrity, fix)
 }
 
@@ -235,7 +235,9 @@ async function cacheFor(target: InstallTarget, spec: string) {
     const { files, checkRestored } = cache
     return { cache: files, entry, checkRestored, env, report, ...(signal === undefined ? {} : { signal }) }
   } catch (error) {
-    report(`Ralph could not use the cache (cache: off turns it off): ${lineWithoutKeys(messageOf(error))}`)
+    report(
+      `Ralph could not use the cache (to stop using it, set cache: off): ${lineWithoutKeys(messageOf(error))}`,
+    )
     return null
   }
 }

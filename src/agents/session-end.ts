@@ -69,7 +69,7 @@ export function unknownOption(line: string): string | null {
 
 /** An older program than the one that Ralph knows, or a mistake in `agent-args`: no session begins, so nothing is charged. */
 export function optionEnding(option: string): Ending {
-  const message = `the agent does not know the option ${option}: update it, or correct agent-args`
+  const message = `the agent does not know the option ${option}: update the agent, or correct agent-args`
   return { status: 'not-started', message }
 }
 

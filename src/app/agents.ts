@@ -134,7 +134,7 @@ function warnOfUnreadVariables(
   const hidden = unread.filter((one) => (env[one] ?? '') !== '' && !settings.agentEnv.includes(one))
   if (hidden.length === 0) return
   warn(
-    `Ralph does not give ${name} the variable ${hidden.join(', ')}, because one session could leave files there for the next. To give it anyway, name it in agentEnv`,
+    `Ralph does not pass ${hidden.join(', ')} to ${name}, because one session could leave files in that folder for the next. To pass it anyway, name it in agentEnv`,
   )
 }
 

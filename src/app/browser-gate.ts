@@ -44,7 +44,7 @@ const PICTURE_BYTES = 60 * 1024
 const HANDED_OVER_PICTURE_BYTES = 12 * 1024
 /** The browser check has no command: prompts get this description. */
 const BROWSER_GATE_WORDS =
-  'opens the pages of the story in a browser: no status from 400 on, no error in the console, no failed request, no alert'
+  'opens the pages of the story in a browser: no status of 400 or above, no error in the console, no failed request, no alert'
 
 /** The time limit for all pages of a check together, in milliseconds. */
 const BROWSER_MS = 10 * 60_000

@@ -155,7 +155,7 @@ function refuseOtherSource(name: string, earlier: Prd, requested: Prd): void {
   const fix =
     newSource === null
       ? 'name another feature'
-      : 'rename the milestone or label on GitHub, because the feature has its name'
+      : 'rename the milestone or label on GitHub, because the feature gets its name from there'
   throw new UserError({
     path: 'feature',
     found,

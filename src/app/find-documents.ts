@@ -243,6 +243,6 @@ function missingDocuments(path: string, unread: readonly string[], all: readonly
 }
 
 function tooLarge(path: string): Mistake {
-  const found = `the documents up to this file have more than ${MAX_BYTES / 1e6} MB in total.`
+  const found = `the documents up to and including this file are larger than ${MAX_BYTES / 1e6} MB in total.`
   return { path, found, expected: '', fix: 'name only the files that have the stories: --from FILE' }
 }

@@ -112,7 +112,8 @@ async function identityOf(
     body: '',
   })
   const value = answer.status === 200 ? asString(jsonObject(answer.body)?.value) : null
-  if (value === null) throw new KeylessRefusal(`the runner gives no identity: HTTP ${answer.status}`)
+  if (value === null)
+    throw new KeylessRefusal(`the runner did not issue an identity token: HTTP ${answer.status}`)
   return value
 }
 

@@ -31,7 +31,7 @@ async function freePort(): Promise<number> {
     if (await areFree(port)) return port
     takenPorts.delete(port)
   }
-  throw new Error(`no ${PORTS_EACH} free ports between ${FIRST_PORT} and ${LAST_PORT}`)
+  throw new Error(`Ralph found no block of ${PORTS_EACH} free ports between ${FIRST_PORT} and ${LAST_PORT}`)
 }
 
 async function areFree(first: number): Promise<boolean> {

@@ -137,7 +137,9 @@ function afterwards({ after: steps }: Pipeline, tools: StepTools): NonNullable<A
     if (await tools.repository.restore(attempt.candidate.commit))
       report('Ralph discarded the changes that steps after git-commit made')
     if (ended?.status === 'failed')
-      tools.warn(`${ended.message}, but ${attempt.storyId} has passed, because its commit came before`)
+      tools.warn(
+        `${ended.message}, but ${attempt.storyId} has passed, because Ralph committed it before that step`,
+      )
     return {
       ...(ended?.pause === undefined ? {} : { pause: ended.pause }),
       ...(circuits === circuitsBefore ? {} : { circuits }),

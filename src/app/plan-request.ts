@@ -136,7 +136,7 @@ export function withNewRequest(state: State, { plan, feature, answers = null }: 
 function withAnswersRead(state: State, plan: Plan, questions: readonly Question[], answers: string): State {
   const result = answeredQuestions(questions, answers)
   if ('fault' in result) {
-    const fix = `answer by the letters, such as /ralph plan -- ${sampleAnswer(questions)}, or in words: 2: both`
+    const fix = `answer with the letters, such as /ralph plan -- ${sampleAnswer(questions)}, or with a number and words, such as 2: both`
     throw new UserError({
       path: '/ralph plan',
       found: result.fault,

@@ -45,7 +45,7 @@ export async function signedCommit(create: CreateCommit, commit: NewCommit): Pro
   throw new SigningError(
     created.kind === 'refused'
       ? `GitHub did not create the commit: ${created.reason}`
-      : `GitHub did not sign the commit (${created.reason}). It signs only commits of the job's token and of Apps`,
+      : `GitHub did not sign the commit (${created.reason}). It signs only commits that the job's token or an App creates`,
   )
 }
 

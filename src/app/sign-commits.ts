@@ -51,7 +51,7 @@ export async function requireSigner({ signCommits }: Settings, signer: CommitSig
       path,
       ...(signCommits === 'true'
         ? {
-            found: 'true, but this is not a job of GitHub',
+            found: 'true, but this is not a GitHub Actions job',
             expected: 'ssh or gpg',
             fix: 'write sign-commits: ssh, which uses user.signingkey of your git configuration',
           }
@@ -73,7 +73,7 @@ export async function requireSigner({ signCommits }: Settings, signer: CommitSig
   }
 }
 
-const UNLOCKED = 'a private key without a passphrase, or one that an agent of yours has unlocked'
+const UNLOCKED = 'a private key without a passphrase, or one that your ssh-agent or gpg-agent has unlocked'
 const WAYS_OUT = {
   ssh: { expected: UNLOCKED, fix: 'try `ssh-keygen -Y sign -n git -f KEY`' },
   gpg: { expected: UNLOCKED, fix: 'try `gpg --detach-sign FILE`' },

@@ -64,7 +64,7 @@ async function joinAsTheyAre(
     if (state.job.takesBranch) return takeBranchAsItIs(tools, state, peoplesHead, people)
     const at = peoplesHead.slice(0, 7)
     const rewritten = `someone rewrote the history of ${state.branch} (it is at ${at})`
-    return { refused: `${rewritten}: say run to continue from there` }
+    return { refused: `${rewritten}. To continue from there, use the command run` }
   }
   if (await git.isAncestor(peoplesHead, green)) {
     if (state.job.takesBranch && peoplesHead === green)
@@ -82,7 +82,7 @@ async function joinAsTheyAre(
   const own = new Map<string, string | null>()
   for (const path of [files.prd, files.progress]) own.set(path, await objects.text(`${green}:${path}`))
   const tree = merged.conflicts.length === 0 ? merged.tree : await commits.withFiles(merged.tree, own)
-  const message = recordMessage(state, `merge: ${state.branch} of people and Ralph`)
+  const message = recordMessage(state, `merge: commits of people and of Ralph on ${state.branch}`)
   return { ...unchanged, green: await commits.commit(tree, [peoplesHead, green], message), code: true }
 }
 

@@ -79,7 +79,7 @@ async function conflictOf(
   const [landedPatch, ownPatch] = [await patchOf(landed), await patchOf(built)]
   return {
     kind: 'conflict',
-    summary: `its change and a story that landed before it change the same lines of ${shown.join(', ')}`,
+    summary: `it conflicts with a story that landed before it: both change the same lines of ${shown.join(', ')}`,
     detail: `Landed meanwhile:\n${landedPatch}\n\nYour work:\n${ownPatch}\n\nBring both together.`,
   }
 }

@@ -414,7 +414,7 @@ async function withSavedWork(
   const merged = await git.mergeTree(ours, work)
   if (merged.conflicts.length === 0) return { tree: merged.tree, conflict: null }
   const paths = merged.conflicts.slice(0, 5).map(displayPath).join(', ')
-  return { tree: null, conflict: `it no longer fits the newest code (${paths})` }
+  return { tree: null, conflict: `it conflicts with the newest code (${paths})` }
 }
 
 /** The `.git` entries below the top before any agent runs. */

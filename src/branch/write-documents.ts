@@ -120,7 +120,7 @@ async function textsOf(
       if (error instanceof DamagedClone) throw error
       warn(`Ralph did not update ${quotedPath(path)}: ${messageOf(error)}`)
     }
-    if (left < 0) throw new Error(`the documents have more than ${MAX_TOTAL.bytes / 1e6} MB`)
+    if (left < 0) throw new Error(`the documents are larger than ${MAX_TOTAL.bytes / 1e6} MB in total`)
   }
   return read
 }

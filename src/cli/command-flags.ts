@@ -126,7 +126,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     settings: isForInit,
     options: [
       ['--yes', 'accept all proposals without asking'],
-      ['--no-try', 'do not try the proposed commands first'],
+      ['--no-try', 'write the proposed commands without trying them first'],
       ['--bmad', 'also install the /ralph workflow into a BMAD project'],
       [
         '--required',
@@ -134,7 +134,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ],
       ['--notify', 'only set up notifications, in ~/.ralph.env (mode 600)'],
       ['--diff', 'show the contents of the files before writing them'],
-      ['--pin <commit>', 'commit of the action (default: the commit of v1, which Ralph looks up)'],
+      ['--pin <commit>', 'commit to pin the action to (default: the commit that v1 points to)'],
     ],
     exits: [[0, 'written, or nothing to do'], NOT_WRITTEN, INTERRUPTED],
   },
@@ -145,7 +145,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
       ['--once', 'run one iteration'],
       ['--dry-run', 'print what would happen, and change nothing'],
       ['--force', 'start over: moves the current run to .ralph/archive and works on every story again'],
-      ['--push', 'push branch and state to `origin` with your git login, as the action does'],
+      ['--push', 'push branch and state to `origin`, as the action does, but with your git login'],
       ['--no-wait', 'exit with 4 instead of waiting more than 5 minutes for a limit to end'],
     ],
     exits: OUTCOMES,
@@ -177,7 +177,12 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
   drill: {
     takes: 'nothing',
     settings: isForDrill,
-    options: [['--minutes <number>', 'time limit (default: 10); later kinds of wrong work are not tried']],
+    options: [
+      [
+        '--minutes <number>',
+        'time limit in minutes (default: 10); kinds of wrong work not tried by then are left out',
+      ],
+    ],
     exits: [[0, 'shown, whatever the result'], BAD_INPUT, [130, 'interrupted']],
   },
   doctor: {
@@ -185,7 +190,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     settings: all,
     options: [
       ['--no-gates', 'do not run the gates'],
-      ['--ask-agent', 'also ask the agent for one word, in a paid session'],
+      ['--ask-agent', 'also start a paid agent session that asks for a one-word answer'],
     ],
     exits: [[0, 'ready on this machine'], [1, 'not ready'], BAD_INPUT, [130, 'interrupted']],
   },
@@ -272,7 +277,7 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
     options: [
       [
         '--prune',
-        'instead delete states on origin whose pull request was merged or closed at least 30 days ago',
+        'archive nothing; delete states on origin whose pull request was merged or closed at least 30 days ago',
       ],
     ],
     exits: STEERING_EXITS,

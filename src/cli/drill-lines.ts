@@ -16,7 +16,7 @@ const PARTS: readonly Part[] = [
     result: 'none',
     color: 'dim',
     heading: ({ length }) =>
-      `${length} could not be planted here, so ${length === 1 ? 'it does' : 'they do'} not count:`,
+      `${length} of the kinds of wrong work could not be planted here, so ${length === 1 ? 'it does' : 'they do'} not count:`,
   },
   {
     result: 'stopped',
@@ -26,7 +26,7 @@ const PARTS: readonly Part[] = [
   {
     result: 'asked',
     color: 'yellow',
-    heading: ({ length }) => `A judge, who can be too lenient, would decide about ${length}:`,
+    heading: ({ length }) => `A judge (a model, which can be too lenient) would decide about ${length}:`,
   },
   {
     result: 'reported',
@@ -54,7 +54,7 @@ export function drillLines({ rows, remedies, isCut }: DrillResult, look: Look): 
   })
   const lines = remedies.flatMap(({ line, stops }) => [
     '',
-    `This line of ralph.config.yml would stop ${stops.length} more:`,
+    `With this line in ralph.config.yml, your settings would stop ${stops.length} more:`,
     `  ${line}`,
   ])
   const end = isCut ? ['', 'The drill was interrupted.'] : []

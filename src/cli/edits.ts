@@ -89,7 +89,7 @@ async function warnAboutLostWork(
   const paths = dirt.filter((path) => path !== prd && path !== progress)
   if (paths.length === 0) return
   warn(
-    `the lost session left changes in ${formatPaths(paths)}. Ralph takes them for its work on ${storyId}. If any of them are yours, stop the run and move them away`,
+    `the lost session left changes in ${formatPaths(paths)}. Ralph treats them as the session's work on ${storyId}. If any of them are yours, stop the run and move them away`,
   )
 }
 

@@ -56,7 +56,7 @@ export async function askRedTests(ask: TerminalPrompts, tried: TrialResults): Pr
     const question = `${are} red before any change (${terminalText(red.tests.join(', '), 200)}). What should gate ${red.name} do?`
     const choices = [
       { value: 'leave-out', label: 'not run them' },
-      { value: 'known-red', label: 'run them, and let only them fail (baseline: known-red)' },
+      { value: 'known-red', label: 'run them, and accept failures only in them (baseline: known-red)' },
     ]
     if ((await ask.choose(question, choices, 'leave-out')) === 'known-red')
       answered = withKnownRed(answered, red)
@@ -207,7 +207,7 @@ export async function askSettings(
     ...(await askLimits(questions, {})),
   }
   if (!('instructions' in answered)) {
-    const hint = 'such as: use the existing mailer; Enter for none'
+    const hint = 'for example "use the existing mailer"; press Enter for none'
     config.instructions = (await ask.text('Instructions for every session?', { hint })) || null
   }
   const entries = Object.entries(config).filter(([, value]) => value !== null)
@@ -278,7 +278,7 @@ async function askPart(
     { value: 'stories', label: 'some of them, by name' },
     { value: 'all', label: `all of them (${open.length})` },
   ]
-  const answer = await ask.choose(`${open.length} open stories are many for one run. Which part?`, choices)
+  const answer = await ask.choose(`${open.length} open stories are a lot for one run. Which part?`, choices)
   if (answer === 'all') return null
   if (answer === 'stories') return askStories(ask, open)
   const part = parts[Number(answer.slice('part '.length))]

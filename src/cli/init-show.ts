@@ -219,7 +219,7 @@ function onceLines(
       ? []
       : [
           [
-            `The agent's key, in an environment that only ${defaultBranch} may use. A private repository on GitHub Free has no environments: leave out the first two lines, and --env ralph.`,
+            `Store the agent's key in an environment that only ${defaultBranch} may use. On GitHub Free, a private repository has no environments: skip the first two commands, and leave out --env ralph.`,
             `gh api -X PUT ${ENVIRONMENT} -F 'deployment_branch_policy[protected_branches]=false' -F 'deployment_branch_policy[custom_branch_policies]=true'`,
             `gh api -X POST ${ENVIRONMENT}/deployment-branch-policies -f name=${branch}`,
             ...keys.map((key) => `gh secret set ${key} --env ralph`),
@@ -228,7 +228,7 @@ function onceLines(
     ...(inputs.examples === 'sealed'
       ? [
           [
-            "The key of sealed examples. Add this input to Ralph's step in the workflow: examples-key: $" +
+            "The key for sealed examples. Add this input to Ralph's step in the workflow: examples-key: $" +
               '{{ secrets.RALPH_EXAMPLES_KEY }}.',
             'openssl rand -hex 32 | gh secret set RALPH_EXAMPLES_KEY',
           ] as [string, string],
@@ -276,7 +276,7 @@ const UNTESTED =
 /** Names of gates that show nothing of what the code does. */
 const STATIC = /(?:^|-)(?:typecheck|lint|format|vet|build)$/
 const UNKNOWN_COMMIT =
-  'Ralph could not look up the commit of the action, so the workflow has <sha> instead, and no run starts in CI. Run `ralph init` again with a network, or give the commit that `git ls-remote https://github.com/ralph/action v1` prints: ralph init --pin COMMIT'
+  'Ralph could not look up the commit of the action, so the workflow has <sha> instead, and no run starts in CI. Run `ralph init` again when you are online, or give the commit that `git ls-remote https://github.com/ralph/action v1` prints: ralph init --pin COMMIT'
 
 function isUntested(gates: unknown): boolean {
   return typeof gates === 'object' && gates !== null && Object.keys(gates).every((name) => STATIC.test(name))
@@ -306,7 +306,7 @@ function findMissing({ changes, answers, tried, ignored, note, otherHost, keys: 
   return [
     [
       product !== undefined && product.code > 0 && product.product === 0 && !('product' in answers.inputs),
-      'the setting `product`: Ralph found none of your code (see the warning above)',
+      'the setting `product`: Ralph cannot tell which code you ship (see the warning above)',
       'Ralph found no code that you ship, so it cannot tell whether a story weakens its own checks. Name the files with `product: [FOLDER/**]` in ralph.config.yml',
     ],
     [gates === 'none', 'a gate: no command checks what the agent does', UNGATED],
@@ -330,7 +330,7 @@ function findMissing({ changes, answers, tried, ignored, note, otherHost, keys: 
     ],
     [
       paths !== '',
-      `in git: ${paths} (.gitignore hides it)`,
+      `in git: ${paths} (ignored by .gitignore)`,
       `git ignores ${paths}: a run reads only what is committed`,
     ],
     [

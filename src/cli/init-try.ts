@@ -327,10 +327,10 @@ function describeRedTests({ name, run, tests, what, isLeftOut }: RedTests): stri
   const head = `${tests.length} ${are} red before any change`
   const list = tests.join(', ')
   if (what === 'test file')
-    return `${head}, and gate ${name} does not run ${them}: ${list}. Fix ${them}, then write \`${toYaml({ [name]: run }).trim()}\``
+    return `${head}, and gate ${name} does not run ${them}: ${list}. Fix ${them}, then set the gate to \`${toYaml({ [name]: run }).trim()}\``
   return isLeftOut
-    ? `${head}, and gate ${name} does not run ${them}: ${list}. Fix ${them}, then add ${them} to its command again. Or write \`baseline: known-red\` and \`${toYaml({ [name]: run }).trim()}\`, which runs ${them} and lets only ${them} fail`
-    : `${head}, and \`baseline: known-red\` lets only ${them} fail in gate ${name}: ${list}. Fix ${them}, then set \`baseline: require\``
+    ? `${head}, and gate ${name} does not run ${them}: ${list}. Fix ${them}, then add ${them} to the gate's command again. Or set \`baseline: known-red\` and the gate \`${toYaml({ [name]: run }).trim()}\`: it runs ${them}, and accepts failures only in ${them}`
+    : `${head}, and with \`baseline: known-red\`, gate ${name} may fail only in ${them}: ${list}. Fix ${them}, then set \`baseline: require\``
 }
 
 /** Gates that need others come after them. */

@@ -23,7 +23,7 @@ export async function versionNotes(
   const list = lacking.flat()
   if (list.length === 0) return []
   return [
-    `this machine lacks versions that the project asks for: ${list.join(', ')}. Gates may end differently here than in CI`,
+    `this machine lacks versions that the project requires: ${list.join(', ')}. Gates may give other results here than in CI`,
   ]
 }
 

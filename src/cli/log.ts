@@ -30,7 +30,7 @@ export async function log(context: Context): Promise<CommandResult> {
   if (flags.follow === true) {
     const logs = await follow(context, local, state, word ?? null)
     if (logs !== null) return resultOfState(state, { logs })
-    print(`no run works on ${word ?? state.feature} on this machine now`)
+    print(`no run is working on ${word ?? state.feature} on this machine`)
   }
   const all = await logsIn(topOf(local), state.feature)
   const isList = word === undefined && flags.follow !== true
@@ -44,7 +44,7 @@ export async function log(context: Context): Promise<CommandResult> {
     const isNew = story !== undefined && (state.records[story.id]?.attempts ?? 0) === 0
     const why = isNew
       ? 'no session has worked on it yet'
-      : 'a run in CI stores its logs as an artifact of the job'
+      : 'if it ran in CI, its logs are in an artifact of the job'
     print(`there is no log of ${word ?? state.feature} on this machine: ${why}`)
     return resultOfState(state, { logs: [] }, 1)
   }
@@ -192,7 +192,7 @@ function selectLogs(logs: readonly Log[], { prd }: State, word: string, parsed: 
   if (named.length === 0 && !KINDS.includes(word)) {
     throw new UserError({
       path: 'ralph log',
-      found: `there is no story ${word}. Other logs are verify, plan and baseline.`,
+      found: `there is no story ${word}. The logs that belong to no story are verify, plan and baseline.`,
       expected: '',
       fix: `use one of: ${ids.slice(0, 20).join(', ')}; ralph log lists all`,
     })
@@ -230,6 +230,6 @@ function numberIn(value: Context['flags'][string], story: string | undefined): n
 
 function noAttempt(id: string, number: number | null, there: ReadonlySet<number>): UserError {
   const expected = `an attempt with logs on this machine: ${[...there].sort((one, other) => one - other).join(', ')}`
-  const fix = `ralph log ${id}, for the last`
+  const fix = `to see the last attempt: ralph log ${id}`
   return new UserError({ path: '--attempt', found: String(number), expected, fix })
 }

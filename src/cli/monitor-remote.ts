@@ -165,7 +165,7 @@ function remoteSource({ workspace, settings, wanted, place, token, limits }: Rem
 
 function noRun(place: RepositoryAddress): UserError {
   const found = `no job has worked on a feature in ${repositoryUrl(place)} yet.`
-  const fix = 'press Run workflow there, or start one here with `ralph run`'
+  const fix = 'press Run workflow on its Actions page, or work on this machine with `ralph run`'
   return new UserError({ path: 'feature', found, expected: '', fix })
 }
 

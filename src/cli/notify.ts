@@ -25,7 +25,7 @@ export async function notify(context: Context): Promise<CommandResult> {
     const { every } = settings.notify
     const often = every === 1 ? 'iteration' : `${every} iterations`
     print(`A run notifies ${kinds.join(', ')}: when it starts, every ${often}, when a story`)
-    print('is blocked, when it waits, at 50, 80 and 100 % of a limit, and how it ends.')
+    print('is blocked, when it waits, at 50, 80 and 100 % of a limit, and when it ends.')
     return { code: 0, outputs: outputsOf(null, null, null), more: { kinds } }
   }
   const now = Date.now()

@@ -98,7 +98,7 @@ export async function readExistingPlan(
 ): Promise<ExistingPlan> {
   const fault = nameFault(name)
   if (fault !== null) {
-    const fix = 'choose a short name, such as ralph plan auth'
+    const fix = 'choose a short name, for example: ralph plan auth'
     throw new UserError({ path: 'feature', found: name, expected: `a feature's name with ${fault}`, fix })
   }
   const found = await readdir(join(workTree, '.ralph')).catch(() => [])

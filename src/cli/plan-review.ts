@@ -110,7 +110,7 @@ function showDraft({ ask, draft, existing, feature, say, width }: PlanDialogue):
         : `To answer, choose ${refine} below.`
     say([
       '',
-      'The session did not know these, and assumed:',
+      'Open questions, and what the session assumed:',
       ...questionLines,
       ...wrapHanging(terminalText(how), '  ', width),
     ])

@@ -58,7 +58,7 @@ export async function withAnswers(dialogue: PlanDialogue): Promise<string> {
     return 'fault' in read ? read.fault : undefined
   }
   const answer = await ask.text('Your answers (press Enter to let the session decide)', {
-    hint: `such as ${sampleAnswer(questions)}, or 2: words of your own`,
+    hint: `such as ${sampleAnswer(questions)}; or the number of a question, a colon and your own words`,
     fault,
   })
   const read = answeredQuestions(questions, answer)
@@ -160,7 +160,7 @@ function noPlanError(
 ): UserError {
   const message = proposal.kind === 'asked' ? 'it only asks questions' : terminalText(proposal.message)
   if (proposal.kind === 'none' || proposal.kind === 'asked') {
-    const found = `the answer of ${agent} has no plan: ${message}`
+    const found = `the answer from ${agent} contains no plan: ${message}`
     const fix =
       'say in more detail what you want, or write a check list and name it with --from; ralph log plan shows the answer'
     return new UserError({ path: 'ralph plan', found, expected: '', fix })
@@ -174,7 +174,7 @@ function noPlanError(
 }
 
 function noCommitError(directory: string): UserError {
-  const found = 'this is a repository without a commit.'
+  const found = 'this repository has no commits yet.'
   const fix = 'commit something first: a session works on a commit'
   return new UserError({ path: directory, found, expected: '', fix })
 }

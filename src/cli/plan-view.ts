@@ -35,9 +35,7 @@ const MAX_TAKEN = 12
 export function takenLines(taken: readonly DocumentUse[], width: number): string[] {
   const rows = taken.slice(0, MAX_TAKEN).flatMap(({ path, what, boxes }) => {
     const words =
-      boxes === 0
-        ? what
-        : `${what}; ${pluralize(boxes, 'check box', 'check boxes')} in it not read as stories`
+      boxes === 0 ? what : `${what}; ${pluralize(boxes, 'check box', 'check boxes')} not read as stories`
     return wrapHanging(`${terminalText(path)}  ${terminalText(words)}`, '  ', width)
   })
   const more = taken.length - MAX_TAKEN

@@ -90,7 +90,7 @@ function table({ template }: Prompt, sizes: readonly Size[]): string[] {
     row('part', 'bytes', 'limit'),
     ...sizes.map(({ name, bytes: size, bound }) => row(name, size, bound)),
     row('total', sum(sizes), null),
-    `The story's text and context.md have their own limits. The other parts have ${rest} of ${REST_BYTES} bytes`,
+    `The story's text and context.md have their own limits. The other parts use ${rest} of their ${REST_BYTES} bytes`,
     `template: ${template ?? 'built in'}`,
   ]
 }

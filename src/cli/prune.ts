@@ -39,7 +39,7 @@ export async function pruneStates(context: Context): Promise<CommandResult> {
   const kept = stored.size - old.size
   for (const folder of old.keys()) context.print(`deleted: ${stateNamespace}/${folder}`)
   context.print(
-    `${pluralize(old.size, 'old state')} deleted, ${kept} kept. A state is old 30 days after its pull request was merged or closed`,
+    `${pluralize(old.size, 'old state')} deleted, ${kept} kept. A state counts as old 30 days after its pull request was merged or closed`,
   )
   return { code: 0, outputs: outputsOf(null, null, null), more: { deleted: [...old.keys()], kept } }
 }

@@ -179,7 +179,7 @@ async function statesOf({ workspace: { store } }: LocalRun, mistakes: Mistake[])
         path: folder,
         found: `Ralph cannot read the state of this feature: ${messageOf(error)}`,
         expected: '',
-        fix: 'fix what the message says, and run it again',
+        fix: 'fix the problem that the message reports, then run it again',
       }
       mistakes.push(...(error instanceof UserError ? error.mistakes : [unknown]))
     }

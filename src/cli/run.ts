@@ -246,7 +246,7 @@ function movedRefLines(moved: readonly MovedRef[]): string[] {
   if (moved.length === 0) return []
   const more = moved.length - MAX_NAMED_REFS
   return [
-    `of your refs moved while agents or gates ran. Ralph cannot know who moved them, and left them as they are:`,
+    `some of your refs moved while agents or gates ran. Ralph cannot know who moved them, and left them as they are:`,
     ...moved
       .slice(0, MAX_NAMED_REFS)
       .map((one) => `${formatMovedRef(one)}. To put it back: ${undoCommand(one)}`),

@@ -116,7 +116,8 @@ class Site {
         .end(`${words}\n`)
     const asked = this.#asked(path)
     // Another host name means that another site's owner has pointed its name at this machine (DNS rebinding).
-    if (!this.#hosts.includes(request.headers.host ?? '')) refuse(421, 'Nothing is here under that name.')
+    if (!this.#hosts.includes(request.headers.host ?? ''))
+      refuse(421, 'This server does not answer to that host name.')
     else if (request.method !== 'GET') refuse(405, 'Only GET.', { allow: 'GET' })
     else if (!isSame(token, this.#token) || asked === null) refuse(404, 'Nothing is here.')
     else if (asked.isEvents) this.#follow(request, response, asked.feature)

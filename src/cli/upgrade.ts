@@ -62,7 +62,7 @@ export async function upgrade(context: Context): Promise<CommandResult> {
   const isConfirmed = await confirmWrite(context, changes.length)
   if (isConfirmed === null) return interruptedResult()
   if (!isConfirmed) {
-    print(`\nNothing was written: ralph upgrade ${tag} --yes writes it.`)
+    print(`\nNothing was written. To write these changes: ralph upgrade ${tag} --yes`)
     return resultOf(false)
   }
   await writeFiles(top, Object.fromEntries(changes.map(({ path, text }) => [path, text])))
@@ -163,8 +163,8 @@ function oldestOf(pins: readonly Pin[]): string {
 
 function headLines({ tag, publishedAt }: Release): string[] {
   const comparison = isNewer(tag, VERSION)
-    ? `is ${VERSION}. To start the new one: npx ${PACKAGE}@${tag.slice(1)}`
-    : `is ${VERSION}, so it needs no upgrade.`
+    ? `is version ${VERSION}. To run the new one: npx ${PACKAGE}@${tag.slice(1)}`
+    : `is version ${VERSION}, so it needs no upgrade.`
   return [`Release ${tag} is from ${publishedAt.slice(0, 10)}. This program ${comparison}`]
 }
 

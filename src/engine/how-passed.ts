@@ -34,13 +34,13 @@ export function describeCompletion(state: State): string {
   const { gates, judge, imported, ungated } = countPasses(state)
   const byGates =
     gates === 0
-      ? `no story${part} passed by a gate`
+      ? `no story${part} passed its gates`
       : `${gates} ${gates === 1 ? 'story' : 'stories'}${part} passed ${gates === 1 ? 'its' : 'their'} gates`
   const otherWays = [
     judge === 0 ? '' : `${judge} ${judge === 1 ? 'was' : 'were'} accepted on a judge's word`,
     imported === 0
       ? ''
-      : `${imported} had passed before this run, whose gates have not checked ${imported === 1 ? 'it' : 'them'}`,
+      : `${imported} had passed before this run, and no gate of this run has checked ${imported === 1 ? 'it' : 'them'}`,
     ungated === 0 ? '' : `${ungated} passed without a gate`,
   ].filter((words) => words !== '')
   const passed =

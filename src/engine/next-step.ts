@@ -247,7 +247,7 @@ function stuckReason({ prd, control }: State, open: readonly Story[]): string {
   const blocked = open.filter((story) => story.blocked).map((story) => story.id)
   if (blocked.length > 0 || control.scope === null) return `blocked: ${blocked.join(', ')}`
   const outside = unmetOutOfScope(prd, control.scope).map(({ id }) => id)
-  return `what is left waits for ${outside.join(', ')}, which is not in this run`
+  return `the remaining stories depend on stories outside this run: ${outside.join(', ')}`
 }
 
 /** The branch was merged or deleted: a complete run stays complete, any other waits for a person. */
@@ -258,7 +258,7 @@ function outcomeWithoutBranch(state: State, how: 'merged' | 'deleted', finished:
   const what = how === 'merged' ? 'merged and deleted' : 'deleted'
   return conclusionOf(
     'paused',
-    `someone ${what === 'deleted' ? 'deleted' : 'merged and deleted'} ${branch} (it was at ${green}): say run to create it again`,
+    `someone ${what === 'deleted' ? 'deleted' : 'merged and deleted'} ${branch} (it was at ${green}). To create it again, use the command run`,
   )
 }
 

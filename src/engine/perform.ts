@@ -188,7 +188,11 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   // In a clean room the results count for the final verification as well. Null for every story except the last of the run.
   await using room = await openLastStoryRoom(attempt, context)
   if (room === null && attempt.resumed === true && !isInLane(attempt))
-    return { kind: 'lost', ...idOf(attempt), why: 'no clean room for the gates of what a killed run left' }
+    return {
+      kind: 'lost',
+      ...idOf(attempt),
+      why: 'there is no clean room in which gates could check the work of a killed run',
+    }
   const fork = room === null ? {} : { fork: state.base.sha }
   const inCheckout = newGateRun(state, { ...asked, what, commit, ...fork })
   let base: GateBaselines = {}

@@ -80,7 +80,7 @@ async function runStep(at: number, run: PipelineRun): Promise<StepsEnd | null> {
   const mayFail = step.continueOnError && (step.type !== 'agent' || isWorkedOn)
   for (let tries = 0; ; tries += 1) {
     const now = clock.now()
-    if (now >= deadline) return failure(`the iteration's time was over before step ${step.name}`)
+    if (now >= deadline) return failure(`the iteration ran out of time before step ${step.name}`)
     const budget = budgetAfter(run.bounds.budget, usageOf(run.sessions))
     if (step.type === 'agent' && run.sessions.length > 0 && isSpent(budget)) {
       const message = `the run had reached a limit before step ${step.name}`

@@ -163,10 +163,10 @@ function hiddenFailures(tests: TestCounts | null, { of, baseline }: GateRun, nam
 function lostCount(tests: TestCounts | null, { of, baseline }: GateRun, name: string): string | null {
   const had = testsRun(baseline[name]?.tests)
   if (tests !== null || had === 0 || of === 'baseline' || of === 'join') return null
-  return `its output has no number of tests, and it had ${had} before`
+  return `its output does not say how many tests ran (before: ${had})`
 }
 
-const NO_COUNT = 'its output has no number of tests, so Ralph would not notice if fewer tests ran'
+const NO_COUNT = 'its output does not say how many tests ran, so Ralph would not notice if fewer ran'
 
 /** The remark on a gate at the fork point that does not say how many tests it ran. Null if it does, or if it runs no tests. */
 function uncountedRemark(
@@ -219,7 +219,7 @@ const NO_LINES: ChangedLines = new Map()
 
 /** Without a coverage file, a threshold is not reached. */
 function reportMissingCoverage(threshold: number | null, remarks: readonly string[]): FileEvidence {
-  const ended = `no coverage file says how much of the change tests ran, but the threshold is ${threshold} %`
+  const ended = `no coverage file shows which changed lines the tests ran, but the threshold is ${threshold} %`
   const red = threshold === null ? null : { ended, output: `\n${ended}: ${remarks.join('; ')}\n` }
   return { ...NO_EVIDENCE, red }
 }
@@ -255,7 +255,7 @@ function compareWithBaseline(
   const aside = skipped === 0 ? '' : `; ${skipped} are skipped`
   if (has < had) findings.push(`ran ${has} tests, ${had - has} fewer than before (${had})${aside}`)
   else if (skipped > skippedBefore)
-    findings.push(`${skipped} tests are skipped, more than before (${skippedBefore})`)
+    findings.push(`number of skipped tests: ${skipped}, more than before (${skippedBefore})`)
   if (empty > 0) findings.push(`${empty} test ${empty === 1 ? 'file' : 'files'} ran no test`)
   return { remarks, findings }
 }

@@ -348,7 +348,7 @@ function reportTries(
     .join('\n')
   const tree = isSame
     ? 'on the same files'
-    : 'on the files as the try before left them, because services use them'
+    : 'on the files as the previous try left them, because services use them'
   const flaky = `flaky: failed (${first.ended}), then passed at try ${all} ${tree}`
   const report = {
     ...shown,

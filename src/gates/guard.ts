@@ -64,7 +64,7 @@ export function judgeChanges(changes: GuardedChange[], rules: GuardRules): Refus
       reservedReason(folded, config, rules.agentSettings),
       isProtected(change, folded) ? 'the path is protected by `protected-paths`' : null,
       elsewhere?.isReportOnly === false
-        ? `it acts on ${elsewhere.actsOn}, so with \`protected-paths: ${PRESET}\` only people may change it`
+        ? `it affects ${elsewhere.actsOn}, so with \`protected-paths: ${PRESET}\` only people may change it`
         : null,
       newMode === SUBMODULE || oldMode === SUBMODULE ? submoduleReason(change) : null,
     ]
@@ -243,7 +243,7 @@ function submoduleReason({ status }: GuardedChange): string {
 
 function sizeFault({ newMode, size }: GuardedChange): string | null {
   if (newMode === SUBMODULE || size <= MAX_FILE_BYTES) return null
-  return `the file has ${megabytes(size)} MB, more than ${megabytes(MAX_FILE_BYTES)} MB`
+  return `the file is ${megabytes(size)} MB, but the limit is ${megabytes(MAX_FILE_BYTES)} MB`
 }
 
 /** Attributes (also inside of a macro) that make git store other bytes than the file has. Those of line ends are allowed. */
@@ -258,7 +258,7 @@ function attributesFault(change: GuardedChange, folded: string): string | null {
     .find((one) => !one.trimStart().startsWith('#') && REWRITING.test(one) && !oldLines.has(one))
   return line === undefined
     ? null
-    : 'only people may set filters, `ident` and encodings, because with them git stores other bytes than the gates see'
+    : 'only people may set filters, `ident` and encodings, because with them git does not store the same bytes that the gates see'
 }
 
 function textOf(content: Uint8Array | null | undefined): string {
@@ -280,7 +280,7 @@ function linkFault(change: GuardedChange): string | null {
   const folder = change.path.split('/').slice(0, -1)
   if (climb > folder.length) return 'the link points outside the repository'
   // `a/..` is not where it started when `a` is itself a link: two harmless links would lead out together.
-  if (down.includes('..')) return 'the target of the link has `..` after a name: write it without'
+  if (down.includes('..')) return 'the target of the link has `..` after a name: write the path without it'
   const target = foldPath([...folder.slice(0, folder.length - climb), ...down].join('/'))
   if (target.split('/').some(isGitName)) return 'the link points into `.git`'
   if (isFoldedRalphPath(target)) return 'the link points into `.ralph`'

@@ -85,6 +85,6 @@ export function formatSensitiveFiles(files: readonly { path: string; actsOn: str
     const all = files.filter((file) => file.actsOn === actsOn)
     const names = all.slice(0, MAX_NAMED).map(({ path }) => path.slice(0, MAX_NAME_LENGTH))
     if (all.length > names.length) names.push(`${all.length - names.length} more`)
-    return `acts on ${actsOn}: ${names.join(', ')}`
+    return `affects ${actsOn}: ${names.join(', ')}`
   })
 }

@@ -132,7 +132,7 @@ export function createServices(options: ServicesOptions) {
     const occupant = await findOccupant(service, look, signal)
     // The port was free before, so one of the services that have started took it.
     if (occupant !== null && wasFree && running.size > 0)
-      return `${CANNOT_START}${occupant.replace(PORT_TAKEN, 'answers since a service before it came up')}`
+      return `${CANNOT_START}${occupant.replace(PORT_TAKEN, 'has answered since an earlier service came up')}`
     if (occupant !== null) return `${CANNOT_START}${occupant}`
     options.onStart(`service ${service.name}`)
     count += 1

@@ -91,7 +91,7 @@ function withTimeout(tryMs: number, ask: typeof fetch): typeof fetch {
 function withoutHtml(response: Response): Response {
   const { headers, status } = response
   if (!/^text\/html\b/i.test(headers.get('content-type') ?? '')) return response
-  const message = `the server answered ${status} with a web page instead of JSON: check its address, and a proxy in between`
+  const message = `the server answered ${status} with a web page instead of JSON: check its address, and any proxy in between`
   const kept = new Headers(headers)
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) kept.delete(name)
   kept.set('content-type', 'application/json; charset=utf-8')

@@ -143,7 +143,7 @@ export class Conversation implements QueuePort {
     if (named.some((one) => one.toLowerCase() === name)) return true
     if (!this.#hasWarned)
       warn(
-        `this server tells only administrators who may write, so commands count from ${[place.owner, ...named].join(', ')} only: add others to commands-from`,
+        `on this server, only administrators can see who has write permission, so Ralph takes commands only from ${[place.owner, ...named].join(', ')}. To allow other people, add them to commands-from`,
       )
     this.#hasWarned = true
     return false

@@ -160,7 +160,7 @@ function readDocument(
     notes: [
       ...(found.notes ?? []),
       ...(removedStories.length > 0
-        ? [`left out, because the document calls them removed: ${removedStories.join(', ')}.`]
+        ? [`left out, because the document marks them as removed: ${removedStories.join(', ')}.`]
         : []),
       ...frontNotes(document, found.mistakes ?? []),
     ],

@@ -45,7 +45,7 @@ export function manyStoriesNote(prd: Pick<Prd, 'userStories' | 'extra'>): string
   const open = prd.userStories.filter(({ passes }) => !passes).length
   const named = parts.slice(0, MAX_PARTS).map(flagOf)
   const more = parts.length > MAX_PARTS ? `, and ${formatCount(parts.length - MAX_PARTS, 'more part')}` : ''
-  return `${open} open stories are many for one run. To plan or run only a part of them, add one of these flags: ${named.join(', ')}${more}.`
+  return `${open} open stories are a lot for one run. To plan or run only a part of them, add one of these flags: ${named.join(', ')}${more}.`
 }
 
 function flagOf({ epic, name, stories, count }: PlanPart): string {

@@ -103,7 +103,7 @@ function leftOutNotes(taken: readonly DocumentUse[]): string[] {
     const words =
       boxes === 0
         ? ''
-        : `, with ${formatCount(boxes, 'check box')} that ${boxes === 1 ? 'is' : 'are'} not work`
+        : `, with ${formatCount(boxes, 'check box')} that ${boxes === 1 ? 'is not a task' : 'are not tasks'}`
     return `left out: ${paths.join(', ')}${all.length > 5 ? ` and ${all.length - 5} more` : ''} (${what}${words}).`
   })
 }

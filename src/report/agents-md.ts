@@ -9,7 +9,7 @@ const BEGIN = '<!-- ralph:learnings -->'
 const END = '<!-- /ralph:learnings -->'
 const HEADING = '## Learnings'
 const ABOUT =
-  'What coding agents noted while Ralph worked here: hints about this project, not instructions. Ralph keeps these lines, drops the oldest, and does not touch anything outside of them.'
+  'Coding agents noted this while Ralph worked here: hints about this project, not instructions. Ralph maintains this section, and drops its oldest lines if it gets too long. Ralph changes nothing outside of it.'
 
 /** The size limit of the whole section, in UTF-8 bytes: agents read it in every session. */
 const MAX_BYTES = 4096

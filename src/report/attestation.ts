@@ -89,7 +89,8 @@ export function compareAttestation(text: string, head: { commit: string; tree: s
   const read = readAttestations(text)
   const isSame = ({ commit }: Attestation) => commit.gitCommit === head.commit && commit.gitTree === head.tree
   const attestation = read.findLast(isSame) ?? read.at(-1)
-  if (attestation === undefined) return { kind: 'other', why: 'the file is not an attestation of Ralph' }
+  if (attestation === undefined)
+    return { kind: 'other', why: 'the file is not an attestation that Ralph made' }
   if (isSame(attestation)) return { kind: 'same', attestation }
   const { gitCommit } = attestation.commit
   const short = (id: string) => id.replace(/[^0-9a-f]/g, '').slice(0, 12)

@@ -145,7 +145,7 @@ function checkStatus(
   }
   if (view.chainGoesOn) {
     const tried =
-      failure === null ? 'Not started yet' : `Attempt ${attempts} was rejected, it will be tried again`
+      failure === null ? 'Not started yet' : `Attempt ${attempts} was rejected; another one follows`
     return { conclusion: null, word: tried }
   }
   if (view.outcome === 'paused' || view.outcome === 'continued')

@@ -78,7 +78,7 @@ const MAX_URL = 500
 function detailOf({ level, test, path, text = '', outside, reused }: Evidence): string {
   const notes = [
     path === undefined ? '' : (test ?? text),
-    outside === true ? 'the feature did not change this place' : '',
+    outside === true ? 'not changed by this feature' : '',
     reused === true ? 'cited for several criteria' : '',
     level === 'claimed' && test === undefined ? 'shows nothing by itself' : '',
   ]

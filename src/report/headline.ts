@@ -144,7 +144,7 @@ function pausedText(reason: string): string {
 function describeOtherPasses(state: State): string {
   const { judge, imported, ungated } = countPasses(state)
   const ways = [
-    judge === 0 ? '' : `, ${judge} by a judge's word`,
+    judge === 0 ? '' : `, ${judge} on a judge's word`,
     imported === 0 ? '' : `, ${imported} from before the run`,
     ungated === 0 || isUngated(state.job) ? '' : `, ${ungated} without a gate`,
   ]

@@ -98,7 +98,7 @@ function whenEnded(reader: Reader, { conclusion, since }: EndedSituation): Sente
     case 'continued':
       if (willContinue(state)) return sentence`Nothing to do: the next job was started.`
       if (nextJobHeldUntil(state) === null) return goOn
-      return sentence`If the hourly ${RESUME_LOST} workflow is set up, it starts the next job. If not, continue after that time with ${run(reader)}.`
+      return sentence`If the hourly ${RESUME_LOST} workflow is set up, it starts the next job. If not, continue with ${run(reader)} after the rate limit has ended.`
     case 'complete':
       return whenComplete(reader, since)
     case 'stuck':
@@ -154,7 +154,7 @@ function whenComplete(reader: Reader, since: EndedSituation['since']): Sentence 
   if (since === 'merged')
     return sentence`It is merged: ${typed(reader, `archive ${state.feature}`)} moves it to the archive.`
   if (since === 'auto-merge')
-    return sentence`Review this pull request like any other. GitHub merges it by itself.${rest}`
+    return sentence`Review this pull request like any other. GitHub merges it automatically.${rest}`
   if (surface === 'comment')
     return pull === null
       ? sentence`${openPullRequest(reader)}, review it like any other, and merge it.${rest}`
@@ -219,14 +219,17 @@ function whenStuck(reader: Reader): Sentence {
     const { prd, control } = reader.state
     const [outside] = control.scope === null ? [] : unmetOutOfScope(prd, control.scope)
     if (outside !== undefined)
-      return askToContinue(reader, sentence`Add it to the run with ${typed(reader, `retry ${outside.id}`)}`)
+      return askToContinue(
+        reader,
+        sentence`Add the missing dependency to the run with ${typed(reader, `retry ${outside.id}`)}`,
+      )
     if (reader.surface === 'cli') return sentence`Ask the judge again with ${typed(reader, 'run')}.`
     return askToContinue(reader, sentence`Ask the judge again with ${typed(reader, 'verify')}`)
   }
   const all = others.length === 0 ? sentence`` : sentence` (all of them: ${typed(reader, 'retry all')})`
   const retry = typed(reader, `retry ${first} -- <hint>`)
   const skip = typed(reader, `skip ${first}`)
-  const request = sentence`Give a hint with ${retry}${all}, or leave it out with ${skip}`
+  const request = sentence`Give a hint with ${retry}${all}, or leave the story out with ${skip}`
   // On GitHub the summary shows what failed.
   if (reader.surface !== 'cli') return askToContinue(reader, request)
   return sentence`See what failed with ${typed(reader, `why ${first}`)}. ${askToContinue(reader, request)}`

@@ -75,7 +75,7 @@ function verificationSentences(view: View): string[] {
     gatesSentence(view),
     ...unchangedSentence(view),
     finalSentence(view),
-    'An agent wrote the code, and no person has read it yet: review it as you would any other.',
+    'An agent wrote the code, and no person has read it yet: review it like any other code.',
   ]
 }
 
@@ -127,7 +127,7 @@ function markedDocuments({ documents, unmarked }: View): string {
   const paths = listNames(documents.map((path) => code(path, 200)))
   const ids = listNames(unmarked.map((id) => code(id, 60)))
   const marked = `Ralph ticked off the stories that passed, in ${paths}. To keep it from doing so, set ${code('write-back: off')}.`
-  const notMarked = `Ralph could not find ${ids} in your documents again, because these have changed. Tick them off by hand.`
+  const notMarked = `Your documents have changed, so Ralph could not find ${ids} there to tick off. Do it by hand.`
   return [documents.length === 0 ? '' : marked, unmarked.length === 0 ? '' : notMarked]
     .filter(Boolean)
     .join('\n\n')

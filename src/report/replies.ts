@@ -36,7 +36,7 @@ export function continuedComment(feature: string, pull: number): string {
 
 /** The reply to `/ralph help`. */
 export function helpReply(): string {
-  return `Write one of these as the first line of a comment (people with write access):\n\n${commandTable()}\n`
+  return `If you have write access, write one of these as the first line of a comment:\n\n${commandTable()}\n`
 }
 
 /** The job that works on a feature, or that was started and does not work yet; `url`: its page. */
@@ -130,7 +130,9 @@ export function outsideSituation(state: State, isHeld: boolean): Situation {
 /** The reply to a command that waits, since GitHub lets no job start before `until` (epoch milliseconds). `holds`: it pauses or stops. */
 export function rateLimitReply(until: number, isPause: boolean): string {
   // `/ralph run` would end the pause that the command asks for.
-  const how = isPause ? '' : ` After that time, start it with ${code('/ralph run')} or *Run workflow*.`
+  const how = isPause
+    ? ''
+    : ` When the limit has ended, start that job with ${code('/ralph run')} or *Run workflow*.`
   return `⏳ GitHub's rate limit blocks new jobs until ${formatUtc(until)}. The next job carries out this command first.${how}\n`
 }
 
@@ -207,6 +209,6 @@ function questionsText(questions: readonly Question[]): string {
     question: (text) => markdownText(text, 400),
     option: (letter, text) => `- **${letter}.** ${markdownText(text, 200)}`,
   })
-  const how = `Answer in a comment: ${code(`/ralph plan -- ${sampleAnswer(questions)}`, 100)}, or in words such as ${code('2: both')}. Comment only ${code('/ralph plan')} to let the session decide.`
+  const how = `Answer in a comment: ${code(`/ralph plan -- ${sampleAnswer(questions)}`, 100)}, or in your own words, such as ${code('/ralph plan -- 2: both')}. Comment only ${code('/ralph plan')} to let the session decide.`
   return `${QUESTIONS}\n\n${lines.join('\n')}\n\n${how}`
 }

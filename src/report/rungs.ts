@@ -83,7 +83,7 @@ export function describeUnpaidRungsOf(ladder: readonly string[], rungs: readonly
     const ratio = costPerAttempt(rung) / costPerAttempt(next)
     const passRate = rung.passed / rung.attempts
     if (ratio <= passRate) return []
-    const price = `an attempt costs ${percent(ratio)} of an attempt with ${next.model} (${formatUsd(costPerAttempt(rung))} and ${formatUsd(costPerAttempt(next))})`
+    const price = `an attempt costs ${percent(ratio)} of what one with ${next.model} costs (${formatUsd(costPerAttempt(rung))} and ${formatUsd(costPerAttempt(next))})`
     const passes = `${percent(passRate)} of ${pluralize(rung.attempts, 'attempt')} passed`
     return [`the model ${rung.model} saves no money: ${price}, but only ${passes}`]
   })

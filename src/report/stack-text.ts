@@ -70,7 +70,7 @@ export function stackBlock(entries: readonly StackEntry[], top: number | null, r
   const commands = top === null ? '' : ` Write commands such as ${code('/ralph retry')} in ${reference(top)}.`
   return section(
     'Stack',
-    `Merge from the bottom, beginning with 1.${commands}\n\n${truncateLines([...lines, ...own].join('\n'), room)}`,
+    `Merge in this order, beginning with 1.${commands}\n\n${truncateLines([...lines, ...own].join('\n'), room)}`,
   )
 }
 

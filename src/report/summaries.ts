@@ -130,5 +130,5 @@ export function findingsSummary(findings: readonly Finding[]): string {
 /** The summary of a job that could not begin: each mistake with its fix, or else the message. */
 export function errorSummary(mistakes: readonly Mistake[], message: string): string {
   const items = mistakeList(mistakes.slice(0, 50))
-  return joinBlocks(['## ❌ Error: Ralph could not work', items || codeBlock(message, 6000)])
+  return joinBlocks(['## ❌ Error: Ralph could not run', items || codeBlock(message, 6000)])
 }

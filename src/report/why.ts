@@ -123,15 +123,15 @@ function helpByKind({ folder }: State, { id, gates }: StoryView, failure: Failur
       // Only the protected paths are a setting. The guard's other rules are fixed.
       return failure.detail.includes('protected-paths')
         ? sentence`Only people can change files that match ${{ code: 'protected-paths' }}. Say in a hint which files to change instead.`
-        : sentence`Only people can change what was refused. Say in a hint which files to change instead.`
+        : sentence`Only people can make the change that Ralph refused. Say in a hint which files to change instead.`
     case 'gates':
       return (
         hasWeakenedTests(gates) &&
-        sentence`Say in a hint what the tests should expect now. With ${{ code: 'weakened-tests: judge' }}, a judge decides by the criteria.`
+        sentence`Say in a hint what the tests should expect now. With ${{ code: 'weakened-tests: judge' }}, a judge decides whether the criteria require the changed tests.`
       )
     case 'judge':
     case 'empty-diff':
-      return sentence`Check its criteria in ${{ code: `${folder}/prd.json`, most: 200 }}. They may already be met, or no file can show that they are.`
+      return sentence`Check its criteria in ${{ code: `${folder}/prd.json`, most: 200 }}. They may already be met, or nothing in the files can show it.`
     case 'session':
       return (
         isTooLarge(failure) &&

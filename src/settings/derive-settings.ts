@@ -60,7 +60,7 @@ function deriveNetwork(settings: Settings, origins: Origins): Settings['network'
   if (isolation === 'other-user') return settings.network ?? (surface === 'action' ? 'model' : 'open')
   for (const field of ['network', 'gateNetwork'] as const) {
     if (settings[field] !== 'model' || !areReadable(origins, 'isolation', field)) continue
-    const problem = `the value model needs isolation: other-user, but isolation is ${isolation}.`
+    const problem = `the value "model" needs isolation: other-user, but isolation is ${isolation}.`
     addProblem(origins[field].at, problem, 'write isolation: other-user, or leave this setting out')
   }
   return 'open'
@@ -113,7 +113,7 @@ function checkAgents(settings: Settings, origins: Origins): void {
     addProblem(origins[field].at, 'the agent custom needs an agent-command.', fix)
   }
   if (fallbackAgent === agent) {
-    const problem = `${agent} is the agent already, so it cannot be its own fallback.`
+    const problem = `${agent} is already the agent, so it cannot be its own fallback.`
     addProblem(origins.fallbackAgent.at, problem, 'choose another agent, or leave fallback-agent out')
   }
 }
@@ -166,7 +166,7 @@ function checkCost(settings: Settings, origins: Origins): void {
   const limit = origins.maxCostUsd.at
   const withoutUsage = withoutCost.find((name) => name !== null && reportsOf(name) === 'nothing')
   if (withoutUsage !== undefined) {
-    const problem = `Ralph cannot hold a cost limit with ${withoutUsage}, which reports neither cost nor tokens.`
+    const problem = `Ralph cannot enforce a cost limit with ${withoutUsage}, which reports neither cost nor tokens.`
     addProblem(limit, problem, 'use max-agent-time or max-iterations instead')
     return
   }

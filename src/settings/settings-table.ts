@@ -297,7 +297,7 @@ export const table = {
   }),
   reviews: pull(
     names.reviews,
-    'Which review threads become corrections. `writers`: those of people with write permission. `off`: none. A mention such as "@ralph": only those of them that contain it.',
+    'Which review threads become corrections. `writers`: those of people with write permission. `off`: none. A mention such as "@ralph": only those of people with write permission that contain it.',
     { default: 'writers' },
   ),
   reviewsFrom: pull(
@@ -307,7 +307,7 @@ export const table = {
   ),
   commandsFrom: pull(
     v.list(v.text),
-    'People who may give commands on a server that tells permissions to administrators only (Gitea, Forgejo). One login per line.',
+    'People who may give commands on a server that shows permissions only to administrators (Gitea, Forgejo). One login per line.',
     { default: [], defaultText: 'the owner of the repository' },
   ),
   checks: pull(
@@ -431,7 +431,7 @@ export const table = {
   ),
   commits: file(
     commits,
-    "prdChanges: whether Ralph makes later commits of only its own files. message: their message. story: the subject of a story's commit, with {id}, {title}, {subject} and {feature}.",
+    "prdChanges: whether later commits may contain only Ralph's own files. message: their message. story: the subject of a story's commit, with {id}, {title}, {subject} and {feature}.",
     { default: {}, defaultText: 'true, a separate message for each, feat: {id} - {title}' },
   ),
   maxInterruptions: file(

@@ -63,7 +63,7 @@ export async function withCacheFile(
   try {
     return await work(join(folder, 'entry.tar'), AbortSignal.any(limits))
   } catch (error) {
-    report(`${action} did not succeed (cache: off leaves it out): ${messageOf(error)}`)
+    report(`${action} failed (to do without the cache, set cache: off): ${messageOf(error)}`)
     return false
   } finally {
     await rm(folder, { recursive: true, force: true })

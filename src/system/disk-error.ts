@@ -7,7 +7,8 @@ import { type Mistake, messageOf } from './errors.ts'
 type Kind = 'full' | 'read-only' | 'closed'
 
 const FIXES: Record<Kind, (place: string) => string> = {
-  full: (place: string) => `make room on the disk of ${place} (\`df -h ${place}\` shows it)`,
+  full: (place: string) =>
+    `free up space on the disk of ${place} (\`df -h ${place}\` shows how much is free)`,
   'read-only': (place: string) => `mount the disk of ${place} so that it can be written to`,
   closed: (place: string) =>
     `give yourself write permission for ${place} (\`ls -ld ${place}\` shows who owns it)`,

@@ -29,7 +29,10 @@ test('auto-merge is on at complete, off while a correction is at work, and on ag
   assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
   const first = await autoMergeAt(site)
   assert.ok(first !== null, site.log())
-  assert.match(await summaryOf(site), /Review this pull request like any other\. GitHub merges it by itself/)
+  assert.match(
+    await summaryOf(site),
+    /Review this pull request like any other\. GitHub merges it automatically/,
+  )
   assert.match(
     await summaryOf(site),
     /Auto-merge is on: GitHub merges this as soon as the rules of main are met/,

@@ -231,7 +231,7 @@ test('in a wave two corrections that change the same lines land one after the ot
   )
   assert.match(
     site.log(),
-    /attempt given back, not counted: its change and a story that landed before it change the same lines of src\/names\.mjs/,
+    /attempt given back, not counted: it conflicts with a story that landed before it: both change the same lines of src\/names\.mjs/,
   )
   for (const thread of threads) assert.match(thread.comments[1]?.body ?? '', /✅ Fixed in/)
   const fixes = [

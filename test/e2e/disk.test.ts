@@ -37,7 +37,10 @@ test('a session that fills the disk ends the run with an error that names the di
   )
   const { code, out, err } = await at.ralph(['run', '--json'])
   assert.equal(code, 64, out + err)
-  assert.match(err, /error: disk: the disk of \S+ is full\n {2}fix: make room on the disk of \S+ \(`df -h/)
+  assert.match(
+    err,
+    /error: disk: the disk of \S+ is full\n {2}fix: free up space on the disk of \S+ \(`df -h/,
+  )
   assert.doesNotMatch(err, /expected no error|found ,/)
   const answer = JSON.parse(out.trim().split('\n').at(-1) ?? '')
   assert.deepEqual([answer.branch, answer.storiesTotal, answer.errors.length], ['ralph/sample', 1, 1])

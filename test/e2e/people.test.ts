@@ -92,7 +92,7 @@ test('people delete the branch: the run pauses and does not recreate it; once it
   assert.equal(outcome(site).outcome, 'paused', site.log())
   assert.equal(await site.github.head(BRANCH), null)
   const said = site.github.comments((await site.pull()).number)[0]?.body ?? ''
-  assert.match(said, /someone deleted ralph\/\S+ \(it was at \w+\): say run to create it again/)
+  assert.match(said, /someone deleted ralph\/\S+ \(it was at \w+\)\. To create it again, use the command run/)
   await site.go()
   assert.equal(outcome(site).outcome, 'paused', 'a second press of the button changes nothing')
   assert.equal(await site.github.head(BRANCH), null)

@@ -158,7 +158,7 @@ test('on a laptop there is no GitHub that signs', async () => {
   await using there = await place({ '.ralph/2026-01-31-sample/prd.json': prd }, {})
   const ended = await there.ralph(['run', '--gate', 'good=! grep -rq bad src', '--sign-commits', 'true'])
   assert.equal(ended.code, 64, ended.out)
-  assert.match(ended.err, /true, but this is not a job of GitHub[\s\S]*ssh or gpg/)
+  assert.match(ended.err, /true, but this is not a GitHub Actions job[\s\S]*ssh or gpg/)
 })
 
 test('sign-commits: true in four jobs: the job that lands signs, and no other one gets a signature', async () => {

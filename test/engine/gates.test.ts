@@ -151,7 +151,7 @@ describe('a service port that another program takes during the run ends the run 
   const ended = (chain: Chain, how: string) => {
     const { outcome, reason } = chain.conclusions.at(-1) ?? {}
     assert.equal(outcome, how)
-    assert.match(reason ?? '', /^service web cannot start: .*answers already/)
+    assert.match(reason ?? '', /^service web cannot start: .*already answers/)
   }
 
   test('while a commit of people is gated: their branch is not paused', async () => {

@@ -210,7 +210,8 @@ describe('a step that ends the run (endRunOn)', () => {
     assert.equal((await chain.go()).outcome, 'complete')
     assert.ok(
       chain.notes.some(
-        (note) => note === 'step tell: exit 1, but US-001 has passed, because its commit came before',
+        (note) =>
+          note === 'step tell: exit 1, but US-001 has passed, because Ralph committed it before that step',
       ),
     )
   })

@@ -198,7 +198,7 @@ test('a gate that is red and later green on the same code is reported as flaky, 
   const { summary = '' } = (await failureOf(chain, 'US-001')) ?? {}
   assert.equal(
     summary,
-    'gate test is flaky: it failed at the attempt before, and passes now on the same code',
+    'gate test is flaky: it failed in the previous attempt, and now passes on the same code',
   )
   assert.match(await shownOf(chain, 'US-001'), /^Red:[\s\S]*Green on the same code:/)
 })

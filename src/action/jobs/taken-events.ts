@@ -50,7 +50,7 @@ export const unavailablePorts: { agent: AgentPort; gates: GatesPort } = {
 export const NO_JUDGE: AgentPort = {
   ...unavailablePorts.agent,
   judge: async () => ({
-    verdict: { kind: 'none', message: 'no judge works in the gate job' },
+    verdict: { kind: 'none', message: 'the gate job runs no judge' },
     usage: emptyUsage(),
   }),
 }

@@ -81,7 +81,7 @@ export async function runWork({
 
 /** The judge of the whole feature works before the gates: their green is assumed here, and the land job decides. */
 async function assumeGreen({ kind }: Step): Promise<Event> {
-  if (kind !== 'verify') throw new Error(`the work job takes no step ${kind}`)
+  if (kind !== 'verify') throw new Error(`the work job does not accept the step ${kind}`)
   return { kind: 'whole-gated', gates: [], usage: emptyUsage(), at: Date.now() }
 }
 

@@ -77,7 +77,9 @@ export function renewingKey(
       await renewal
     } catch (error) {
       if (current === null || now() >= current.expiresAt) throw error
-      warn(`Ralph could not renew the model's key yet: ${error instanceof Error ? error.message : 'unknown'}`)
+      warn(
+        `Ralph could not renew the model's key, and still uses the current one: ${error instanceof Error ? error.message : 'unknown'}`,
+      )
     }
     if (current === null) throw new KeylessRefusal('there is no key for the model')
     return current.key

@@ -306,7 +306,7 @@ function failAsFlaky(state: State, attempt: AttemptIn<'gated'>): State {
   const { failure = null, gates = [] } = state.records[attempt.storyId] ?? {}
   const before = redGate(gates) ?? gates.find((gate) => gate.flaky === true)
   const name = before?.name ?? ''
-  const summary = `gate ${name} is flaky: it failed at the attempt before, and passes now on the same code`
+  const summary = `gate ${name} is flaky: it failed in the previous attempt, and now passes on the same code`
   const marked = attempt.gates.map((gate) =>
     gate.name === name ? { ...gate, flaky: true as const, remarks: [FLAKY, ...(gate.remarks ?? [])] } : gate,
   )

@@ -106,7 +106,7 @@ export function returned(state: State, event: EventOf<'returned'>, limits: Limit
   const interruptions = (saved.records[storyId]?.interruptions ?? 0) + 1
   const counted = withRecord(saved, storyId, (old) => ({ ...old, interruptions }))
   if (interruptions < limits.maxInterruptions) return counted
-  const note = `its job was lost or stopped ${interruptions} times in a row before the gates had finished. Find out why; ${retryHint(storyId)}`
+  const note = `its job was lost or stopped ${interruptions} times in a row before the gates had finished. Find out why. ${retryHint(storyId)}`
   const prd = mapStory(counted.prd, storyId, (story) => ({ ...story, blocked: true }))
   return withNote({ ...counted, prd }, storyId, note)
 }

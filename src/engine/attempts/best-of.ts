@@ -78,7 +78,7 @@ function describeResult({ attempt, lines }: Entry): string {
 
 /** Says what puts the first of the ranked candidates before the second. */
 function whyFirst([first, second]: readonly Entry[], limits: Limits): string {
-  if (first?.attempt.phase !== 'gated') return 'no candidate passed its gates; its work is saved'
+  if (first?.attempt.phase !== 'gated') return 'no candidate passed its gates; the work of this one is saved'
   if (second === undefined) return 'the only candidate'
   const [own, other] = [rank(first, limits), rank(second, limits)]
   return REASONS[own.findIndex((value, index) => value !== other[index])] ?? 'the first of equal candidates'

@@ -45,7 +45,11 @@ export function editGated(state: State, { gates, at }: EventOf<'edit-gated'>, li
   const reason = redGateReason(red, gates)
   if (edit.kind === 'drop') {
     const ids = edit.stories.join(', ')
-    return edited(state, { ...decided, refused: `Ralph cannot drop ${ids}: without it, ${reason}` }, limits)
+    return edited(
+      state,
+      { ...decided, refused: `Ralph cannot drop ${ids}: after the revert, ${reason}` },
+      limits,
+    )
   }
   const failure = { kind: 'gates' as const, summary: reason, detail: '', gate: red.name }
   const output = failureOutput(failure, gates)?.output ?? ''

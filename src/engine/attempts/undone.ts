@@ -32,7 +32,7 @@ export function withUndone(gates: GateResult[], undone: readonly UndoneStory[]):
     const named = paths.slice(0, MAX_NAMED).map((path) => displayPath(path))
     const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : ''
     const what = isAll ? `this change undoes ${storyId}` : `this change undoes a part of ${storyId}`
-    return `${what}: ${named.join(', ')}${more} ${paths.length === 1 ? 'is' : 'are'} as before that story`
+    return `${what}: ${named.join(', ')}${more} ${paths.length === 1 ? 'is' : 'are'} the same as before that story`
   })
   // The job that ran the gates may already have added this finding.
   return [{ ...first, findings: [...new Set([...(first.findings ?? []), ...findings])] }, ...others]

@@ -11,7 +11,7 @@ export function describeHold(state: State, limits: Limits): string {
   const { holds, green, published } = state
   const { changesRequestedBy = [], checks } = holds ?? {}
   if (changesRequestedBy.length > 0)
-    return `${firstNames(changesRequestedBy)} requested changes: that review has to be approved or dismissed`
+    return `${firstNames(changesRequestedBy)} requested changes. Each of them must approve, or someone must dismiss the review`
   const packages = dependencyHold(state, limits)
   if (packages !== '') return packages
   const approvals = () => describeApprovals(state, limits.approvals ?? 0)

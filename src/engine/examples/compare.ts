@@ -74,7 +74,7 @@ export function glueFault(
     const { given, expect } = examples[number - 1] ?? {}
     return one?.kind === 'value' && isSameJson(one.value, given) && !isSameJson(one.value, expect)
   })
-  return isEcho ? 'it only printed what the examples give' : null
+  return isEcho ? 'it only printed the input of the examples' : null
 }
 
 /** The result of each example: `none` if the glue gave no value for it, since that shows nothing about the product. */

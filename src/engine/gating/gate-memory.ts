@@ -96,14 +96,14 @@ function haltOnService(state: State, service: GateResult, output: string): State
     const fix = 'read its log, and fix its `start` or `ready`, or give it a longer readyTimeout'
     return haltWithError(state, words, `${fix}; ${output}`)
   }
-  const startFix = `read its log, and fix its \`start\` or ${state.base.branch}, ${OR_BASELINE_OFF}`
+  const startFix = `read its log, and fix its \`start\` or the code on ${state.base.branch}, ${OR_BASELINE_OFF}`
   return haltWithError(state, `${words}, before Ralph has changed anything`, `${startFix}; ${output}`)
 }
 
 function portConflictFix({ name, ended }: GateResult): string {
   const pid = /\(process (\d+)\)$/.exec(ended)?.[1]
   return pid === undefined
-    ? `end the other program that answers for ${name}, or give ${name} another port`
+    ? `end the other program that answers instead of ${name}, or give ${name} another port`
     : `end process ${pid}, or give ${name} another port`
 }
 

@@ -56,7 +56,7 @@ function readyAt(ready: Ready, port: number): Ready {
 export const CANNOT_START = 'cannot start: '
 export const NOT_READY = 'is not ready'
 /** Another program listens on its port. */
-export const PORT_TAKEN = 'answers already'
+export const PORT_TAKEN = 'already answers'
 
 /** Origins of the services' pages: first those of URLs, then of ports on this machine. */
 function originsOf(services: readonly Service[]): string[] {

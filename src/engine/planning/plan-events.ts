@@ -224,7 +224,7 @@ export function ineffectiveReason(state: State, command: Command): string | null
   if (one?.phase !== 'proposed') {
     const waiting = Object.entries(splits).find(([, { phase }]) => phase === 'proposed')
     if (waiting === undefined) return 'there is nothing to approve'
-    return `the plan is not waiting for approval, but the parts of ${waiting[0]} are: approve-plan ${waiting[0]} ${waiting[1].digest}`
+    return `the plan is not waiting for approval, but the parts of ${waiting[0]} are. To approve them, use approve-plan ${waiting[0]} ${waiting[1].digest}`
   }
   if (isApprovalFor(one, command.digest, command.at)) return null
   return command.digest === null
@@ -236,13 +236,13 @@ export function ineffectiveReason(state: State, command: Command): string | null
 function undroppableReason({ prd }: State, ids: readonly string[]): string | null {
   const open = prd.userStories.filter(({ id, passes }) => ids.includes(id) && !passes).map(({ id }) => id)
   if (open.length > 0)
-    return `${open.join(', ')} has not passed, so there is nothing to revert. To leave a story out, use skip`
+    return `no attempt at ${open.join(', ')} has passed, so there is nothing to revert. To leave a story out, use skip`
   const needing = prd.userStories.filter(
     ({ id, passes, dependsOn }) => passes && !ids.includes(id) && dependsOn.some((one) => ids.includes(one)),
   )
   if (needing.length === 0) return null
   const named = needing.map(({ id }) => id)
-  return `${named.join(', ')} depends on it. To drop both, use drop ${[...ids, ...named].join(' ')}`
+  return `stories that have passed depend on it: ${named.join(', ')}. To drop all of them, use drop ${[...ids, ...named].join(' ')}`
 }
 
 /** Work on the plan's stories begins: later edits of people need no approval. */

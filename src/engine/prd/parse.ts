@@ -124,7 +124,8 @@ function withInterface(prd: Prd, { list }: Draft, notes: string[]): Prd {
   })
   notes.push(...found.slice(0, MAX_TAGGED))
   const more = found.length - MAX_TAGGED
-  if (more > 0) notes.push(`${formatCount(more, 'more story')} with the tag ${UI_TAG}, from their words.`)
+  if (more > 0)
+    notes.push(`${formatCount(more, 'more story')} got the tag ${UI_TAG}, because of words in their text.`)
   return found.length === 0 ? prd : { ...prd, userStories }
 }
 

@@ -173,12 +173,12 @@ export const storyShape: Shape<Story> = {
     { pattern: idPattern.source },
   ),
   epicId: withDefault(id, nullValue),
-  title: described(title, 'What the story brings, in one line.'),
+  title: described(title, 'What the story adds, in one line.'),
   description: withDefault(text(), () => ''),
   acceptanceCriteria: described(criteria, 'What must be true when the story is done, one sentence each.'),
   tags: described(
     withDefault(texts(text(100)), emptyList),
-    'A gate or service with `when` is only for stories with one of these tags.',
+    'Tags of the story. A gate or service with `when` runs only for stories that have one of the tags in its `when`.',
   ),
   dependsOn: described(
     withDefault(z.array(id, listText), emptyList),
@@ -200,7 +200,7 @@ export const storyShape: Shape<Story> = {
   examples: z.exactOptional(
     described(
       z.pipe(z.unknown(), z.transform(readExamples)),
-      'Examples of the criteria, for `examples: sealed`: `criterion` (1 is the first), and `given` and `expect`, which are any JSON. Ralph encrypts `expect`.',
+      'Examples of the criteria, for `examples: sealed`: `criterion` (1 is the first), and `given` and `expect`, which can be any JSON value. Ralph encrypts `expect`.',
       {
         type: 'array',
         maxItems: MAX_EXAMPLES,

@@ -98,7 +98,7 @@ code, a gate, or a screenshot you were given. Each is looked up. A test that fai
 <ralph>EVIDENCE:US-001#2 src/cart.ts:14 rounds the sum</ralph>
 and then exactly this line; a criterion without a line is not assumed to be met:
 <ralph>VERIFIED</ralph>
-Otherwise name only the stories that must be worked again. Show it: leave a new test or script here that fails because of what is
+Otherwise name only the stories that must be worked on again. Show it: leave a new test or script here that fails because of what is
 wrong, with the command that runs it. It runs in a clean clone. If it passes there, the refusal is void. Words without such a command cost
 a story one attempt at most. End with these lines:
 <ralph>RESET:US-001,US-003</ralph>
@@ -272,7 +272,7 @@ which they are to be built. Every acceptance criterion of it is in exactly one o
 
 const SETUP = `# Rules of this session
 You are working unattended on the feature "{{feature}}", and no one answers questions. This session sets the project up, once,
-before its first story: do what is above, and nothing of the stories.
+before its first story: do what is above, and do not work on any story.
 - What you change is judged together with the first story, by these gates:
 {{gates}}
 ${PUT_BACK} the attempt.

@@ -114,7 +114,10 @@ function unknownTag(raw: string, mode: Mode): Pick<Mistake, 'expected' | 'fix'> 
   const near = nearest(nameIn(raw), spellingsOf(mode, 'braces'))
   return {
     expected: `a variable of ${mode}.md`,
-    fix: near === null ? `name one of docs/prompts.md, or write ${text}` : `write {{${near}}}, or ${text}`,
+    fix:
+      near === null
+        ? `use one of the variables in docs/prompts.md, or write ${text}`
+        : `write {{${near}}}, or ${text}`,
   }
 }
 

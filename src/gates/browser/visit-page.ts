@@ -117,7 +117,7 @@ class Page {
     // The first call fails if the page navigates at that moment.
     const alerts = (await this.#evaluate(ALERTS, LOOK_MS)) ?? (await this.#evaluate(ALERTS, LOOK_MS))
     if (alerts === null) {
-      if (!this.#isCrashed) this.faults.add('not answering', 'one of its scripts may run without end')
+      if (!this.#isCrashed) this.faults.add('not answering', 'one of its scripts may be in an endless loop')
       return null
     }
     for (const [what, text] of alerts) this.faults.add(what, text)

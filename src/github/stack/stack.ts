@@ -202,7 +202,7 @@ export class Stack {
       const link = { name: `Pull request ${pull.number}`, url: pull.url }
       if (result.kind === 'conflict')
         this.#notes.push({
-          text: `${branch} conflicts with ${base}, into which ${below.group.id} was merged. Merge ${base} into it, and keep what ${branch} has.`,
+          text: `${branch} conflicts with ${base}, into which ${below.group.id} was merged. Merge ${base} into ${branch}, and resolve each conflict in favor of ${branch}.`,
           link,
         })
       if (result.kind === 'refused')

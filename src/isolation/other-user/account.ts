@@ -60,7 +60,7 @@ export async function makeAccount(root: Root, name: string): Promise<Account> {
     })
   }
   const made = findAccount(name)
-  if (made === null) throw new Error(`useradd made no ${name} in /etc/passwd`)
+  if (made === null) throw new Error(`useradd added no entry for ${name} to /etc/passwd`)
   return made
 }
 

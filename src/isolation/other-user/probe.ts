@@ -117,7 +117,7 @@ const FAULT_TEXTS: Readonly<Record<string, FaultText>> = {
   ],
   tree: ({ name, workTree }) => [
     `the agent's user ${name} cannot write to ${workTree}.`,
-    'check out onto a local file system with owners and modes',
+    'check out to a local file system that supports file owners and modes',
   ],
   git: ({ name }) => [
     `the agent's user ${name} can change .git.`,

@@ -34,7 +34,7 @@ function read({ data: { data, mistakes } }: OpenDocument): Partial<Reading> {
     notes.unshift(`${formatCount(stories.length, 'issue')} of beads read as user stories.`)
   if (left.length > 0)
     notes.push(
-      `left out: ${formatCount(left.length, 'issue')} that are epics, gates or deferred: ${nameEntries(left)}.`,
+      `left out: ${formatCount(left.length, 'issue')} not to be worked on (such as epics, gates and deferred issues): ${nameEntries(left)}.`,
     )
   return { stories, notes }
 }

@@ -47,7 +47,11 @@ export function eventLines(
       const built = before?.job.branch.kind === 'joining' ? before.job.branch.joined : null
       if (state.job.branch.kind === 'refused')
         return [
-          line('git', state.control.paused?.reason ?? 'a gate is red on what people committed', 'yellow'),
+          line(
+            'git',
+            state.control.paused?.reason ?? 'a gate fails on the commits that people pushed',
+            'yellow',
+          ),
         ]
       return joinedLines({ green: state.green, people: built?.people ?? null }, state)
     }

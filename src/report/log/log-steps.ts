@@ -47,7 +47,11 @@ export function stepLines(step: Step, state: State, facts: LineFacts): Line[] {
     case 'plan':
       return [
         { heading: step.split === null ? 'Plan' : `Split ${step.split}` },
-        line(facts.agent, 'reading and proposing stories; Ralph undoes what it writes', 'dim'),
+        line(
+          facts.agent,
+          'reading the project and proposing stories; Ralph undoes any change to files',
+          'dim',
+        ),
       ]
     case 'join':
       return [line('git', `merging ${step.theirs.slice(0, 7)}, which people pushed`)]

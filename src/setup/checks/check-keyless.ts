@@ -26,7 +26,7 @@ export function checkKeyless(subject: Subject): CheckResult[] {
   const way = keylessWay(vendor, settings, (name) => job.env.includes(name))
   const permission = way?.permission ?? ''
   const granted = job.permissions?.[permission] ?? job.permissions?.all ?? 'none'
-  if (granted === 'write') return [okResult(`${settings.agent} reaches its model by ${way?.name}`)]
+  if (granted === 'write') return [okResult(`${settings.agent} reaches its model through ${way?.name}`)]
   const fix = `add to the job: permissions: { ${permission}: write }`
   return [faultResult(`${place} lacks the permission ${permission}: write`, '', fix)]
 }

@@ -22,7 +22,7 @@ const PAGE_OF: readonly (readonly [host: RegExp, read: string])[] = [
 /** What `ralph init` and `doctor` say about a remote on another host than GitHub's own. */
 export function otherHostNote({ host, isAlias }: OtherHost): string {
   if (isAlias)
-    return `origin is on the SSH host ${host}. If that is not GitHub's own site, read the page for it. ${PAGES}`
+    return `origin is on the SSH host ${host}. If that is not GitHub's own site, read the page for your server. ${PAGES}`
   const [, read = PAGES] = PAGE_OF.find(([name]) => name.test(host)) ?? []
   return `origin is on ${host}, which is not GitHub's own site. ${read}`
 }
@@ -33,7 +33,7 @@ export function separateJobMistake(server: string): Mistake {
     path: 'isolation',
     found: `separate-job hands work from job to job as artifacts of version 4, which ${server} does not have.`,
     expected: '',
-    fix: 'set isolation: other-user, and take examples/ralph.yml as the workflow',
+    fix: 'set isolation: other-user, and use examples/ralph.yml as the workflow',
   }
 }
 

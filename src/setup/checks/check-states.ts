@@ -18,8 +18,8 @@ export async function checkStates(subject: Subject): Promise<CheckResult[]> {
   const found = `${count} on origin${size}`
   if (count <= MANY) return [okResult(found)]
   const fix =
-    'run `ralph archive --prune`, or give the job in ralph-resume.yml `contents: write`, so that it deletes old ones'
-  return [warningResult(`${found}. More than ${MANY} slow down jobs that answer comments`, '', fix)]
+    'run `ralph archive --prune`, or add `contents: write` to the permissions of the job in ralph-resume.yml, which then deletes old ones'
+  return [warningResult(`${found}. More than ${MANY} states slow down jobs that answer comments`, '', fix)]
 }
 
 /** The bytes that only the states need, as git stores them; 0 if they are not here, or git is older than 2.31. */

@@ -43,7 +43,7 @@ export async function requiredChecks(subject: Subject): Promise<CheckResult[]> {
   ]
   return found.length > 0
     ? found
-    : [okResult(`${base.branch} requires ralph, and every pull request gets it`)]
+    : [okResult(`${base.branch} requires the check ralph, and every pull request gets it`)]
 }
 
 type Required = { name: string; app: number | null }

@@ -28,7 +28,7 @@ const LOOPHOLES: readonly Loophole[] = [
     fix: 'set prepare',
   },
   {
-    what: 'wrong work in a change to so many files that RALPH_CHANGED_FILES is not set, if a gate checks no files without that variable',
+    what: 'wrong work in a change to so many files that RALPH_CHANGED_FILES is not set, because a gate that relies on it may then check nothing',
     isClosed: ({ gates }) => gates.every(({ run }) => !CHANGED.test(run) || ALLOWS_UNSET.test(run)),
     fix: 'let that gate check all files if RALPH_CHANGED_FILES is not set (docs/gates.md)',
   },

@@ -95,7 +95,7 @@ async function unpinnedHere({ action }: Subject, { clone }: Workspace): Promise<
 function unpinnedFaults({ path, jobs }: WorkflowFile): CheckResult[] {
   return jobs.flatMap(({ id, uses }) => {
     if (!/@<.*>$/.test(uses)) return []
-    const fix = `run \`ralph init\` again with a network, or \`ralph init --pin COMMIT\` with the commit that git ls-remote https://github.com/${ACTION} v1 prints`
+    const fix = `run \`ralph init\` again when you are online, or \`ralph init --pin COMMIT\` with the commit that git ls-remote https://github.com/${ACTION} v1 prints`
     return [faultResult(`${path}: job ${id} has no version of the action yet: ${uses}`, '', fix)]
   })
 }

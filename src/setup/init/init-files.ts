@@ -115,8 +115,8 @@ function withPrefix(text: string, { branchName, branchPrefix }: WrittenSettings)
 function configText(config: WrittenSettings, jobs: ResolvedAnswers['jobs'], indent: Indent): string {
   const scope =
     jobs !== 'one'
-      ? 'of runs on a command line and of all jobs in CI, which read this file from the base branch'
-      : 'of runs on a command line. In CI, the inputs of .github/workflows/ralph.yml win over them'
+      ? 'for runs on the command line and for all jobs in CI, which read this file from the base branch'
+      : 'for runs on the command line. In CI, the inputs in .github/workflows/ralph.yml override them'
   return `# yaml-language-server: $schema=${SCHEMA}\n# Settings ${scope}. Every key is optional.\n\n${configYaml(config, indent)}`
 }
 
@@ -165,7 +165,7 @@ export function fillWorkflow(
 /** Jobs that reach the model may ask for their identity. */
 function withPermission(template: string, keyless: WorkflowValues['keyless']): string {
   if (keyless == null) return template
-  const line = `      ${keyless.permission}: write # exchanged for a key of minutes (docs/how-to/keyless.md)\n`
+  const line = `      ${keyless.permission}: write # exchanged for a key that is valid for minutes (docs/how-to/keyless.md)\n`
   return template
     .split(/^(?= {2}[\w-]+:\n)/m)
     .map((job) => (job.search(KEY) < 0 ? job : job.replace(/^ {4}permissions:\n/m, (start) => start + line)))

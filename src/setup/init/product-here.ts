@@ -30,6 +30,6 @@ export async function productHere(tree: FileTree): Promise<ProductHere> {
 export function describeProduct({ code, product, folders }: ProductHere): string {
   if (code === 0) return ''
   if (product === 0)
-    return `init cannot tell what the product is among ${pluralize(code, 'file')} with code: set product: [FOLDER/**] in ralph.config.yml`
+    return `init cannot tell which code is the product (${pluralize(code, 'file')} with code): set product: [FOLDER/**] in ralph.config.yml`
   return `${folders.join(', ')} (${product} of ${pluralize(code, 'file')} with code)`
 }

@@ -118,7 +118,7 @@ test('when npm names no registry the agent is installed, and nothing is cached',
   assert.deepEqual(started.service.asked, [])
   assert.match(
     one.said.join('\n'),
-    /^Ralph could not use the cache \(cache: off turns it off\): .*npm config/m,
+    /^Ralph could not use the cache \(to stop using it, set cache: off\): .*npm config/m,
   )
 })
 

@@ -136,7 +136,7 @@ test('a tenth agent needs one file and one line: flags, help, guard, redaction, 
     const said = JSON.parse(execFileSync(process.execPath, [join(copy, 'ask.ts')], { encoding: 'utf8' }))
     assert.deepEqual(said, {
       agent: 'tenth',
-      cost: ['Ralph cannot hold a cost limit with tenth, which reports neither cost nor tokens.'],
+      cost: ['Ralph cannot enforce a cost limit with tenth, which reports neither cost nor tokens.'],
       program: 'tenth',
       help: true,
       guarded: Array(3).fill("only people may change an agent's settings"),

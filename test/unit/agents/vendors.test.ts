@@ -305,7 +305,7 @@ test('an option that the program does not know ends the run before anything is c
     assert.equal(status, 'not-started', name)
     assert.match(
       message,
-      /does not know the option -*(?:no-)?such-option: update it, or correct agent-args$/,
+      /does not know the option -*(?:no-)?such-option: update the agent, or correct agent-args$/,
       name,
     )
     assert.notEqual(end(true, code).status, 'not-started', `${name} has begun`)

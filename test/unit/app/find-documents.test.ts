@@ -100,7 +100,7 @@ test('5 MB of documents are refused before they are read', async () => {
   for (const where of [{ workTree: clone.top }, { objects: clone.objects, commit: clone.base }])
     assert.match(
       await refusal(readDocumentFiles(where, null)),
-      /^docs\/prd\.md: the documents up to this file have more than 5 MB in total\./,
+      /^docs\/prd\.md: the documents up to and including this file are larger than 5 MB in total\./,
     )
 })
 

@@ -64,7 +64,7 @@ const STATES: Record<string, { make(): Made; reason: RegExp; fix: RegExp }> = {
       git(cwd, 'init', '-q', '.')
       return { cwd }
     },
-    reason: /a repository without a commit/,
+    reason: /this repository has no commits yet/,
     fix: /commit something first/,
   },
   'a detached HEAD': {

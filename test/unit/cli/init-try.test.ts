@@ -202,7 +202,7 @@ test('test files that cannot be loaded are left out by the runner, and named', a
   const screen = project.ralph('init', '--yes', ...PIN).out.replace(/\s+/g, ' ')
   assert.match(
     screen,
-    /1 test file is red before any change, and gate test does not run it: test\/tax\.test\.js\. Fix it, then write `test: npm test`/,
+    /1 test file is red before any change, and gate test does not run it: test\/tax\.test\.js\. Fix it, then set the gate to `test: npm test`/,
   )
   assert.deepEqual(await gatesIn(project), { test: 'npm test -- --exclude=test/tax.test.js' })
 })

@@ -36,7 +36,7 @@ test('log --follow prints lines as they come, goes on to the next story, and end
   )
   const late = await place.ralph('log', '--follow')
   assert.equal(late.code, 0)
-  assert.match(late.out, /^no run works on sample on this machine now\n== .*US-002-1\.log\nsecond story\n/)
+  assert.match(late.out, /^no run is working on sample on this machine\n== .*US-002-1\.log\nsecond story\n/)
 })
 
 test('log --follow ends when the run is killed', async () => {

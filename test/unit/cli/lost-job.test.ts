@@ -38,7 +38,7 @@ test("a run after one that was killed in a session names the files in the tree t
   assert.equal(code, 0, err)
   assert.match(
     out + err,
-    /the lost session left changes in mine\.txt, src\/US-001\.txt\. Ralph takes them for its work on US-001/,
+    /the lost session left changes in mine\.txt, src\/US-001\.txt\. Ralph treats them as the session's work on US-001/,
   )
 })
 
@@ -61,5 +61,8 @@ test("a run after one that was killed while it wrote its own files does not name
   await place.setScript({ 'US-001': [good('US-001')] })
   const { code, out, err } = await place.ralph('run', ...place.agent, ...GATE, '--no-final-verification')
   assert.equal(code, 0, err)
-  assert.match(out + err, /left changes in src\/US-001\.txt\. Ralph takes them for its work on US-001/)
+  assert.match(
+    out + err,
+    /left changes in src\/US-001\.txt\. Ralph treats them as the session's work on US-001/,
+  )
 })

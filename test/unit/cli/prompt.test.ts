@@ -72,7 +72,7 @@ test('prompt reports saved work that conflicts with newer code before a run trie
   await place.ralph('run', ...place.agent, ...GATE, '--once')
   const refs = place.refs()
   const { out } = await place.ralph('prompt', 'US-001')
-  assert.match(out, /put aside: it no longer fits the newest code \(src\/base\.txt\)/)
+  assert.match(out, /put aside: it conflicts with the newest code \(src\/base\.txt\)/)
   assert.deepEqual([place.refs(), place.git('status', '--porcelain')], [refs, ''])
 })
 
@@ -180,7 +180,10 @@ test('log prints the last session and its gates with their files, or an earlier 
   )
   const wrong = await place.ralph('log', 'nobody')
   assert.equal(wrong.code, 64)
-  assert.match(wrong.err, /there is no story \S+\. Other logs are verify, plan and baseline\./)
+  assert.match(
+    wrong.err,
+    /there is no story \S+\. The logs that belong to no story are verify, plan and baseline\./,
+  )
   for (const [args, says] of [
     [['US-001', '--attempt', '3'], /found 3, expected an attempt with logs on this machine: 1, 2\n/],
     [

@@ -63,7 +63,7 @@ test('upgrade prints the newer version and its changes, and --yes changes only t
   assert.equal(shown.code, 0, shown.err)
   assert.match(
     shown.out,
-    /^Release v1\.10\.0 is from 2026-03-01\. This program is 1\.0\.0\. To start the new one: npx @ralph\/action@1\.10\.0$/m,
+    /^Release v1\.10\.0 is from 2026-03-01\. This program is version 1\.0\.0\. To run the new one: npx @ralph\/action@1\.10\.0$/m,
   )
   assert.match(
     shown.out,
@@ -71,7 +71,7 @@ test('upgrade prints the newer version and its changes, and --yes changes only t
   )
   assert.doesNotMatch(shown.out, /the first|not yet|a try|^::/m)
   assert.ok(!shown.out.includes('\u001b'))
-  assert.match(shown.out, /Nothing was written: ralph upgrade v1\.10\.0 --yes/)
+  assert.match(shown.out, /Nothing was written\. To write these changes: ralph upgrade v1\.10\.0 --yes/)
   assert.match(shown.err, /other\.yml:1 names main, which is not a release/)
   assert.match(shown.err, /broken\.yml cannot be read/)
   assert.equal(clone.git('status', '--porcelain'), '')

@@ -205,7 +205,7 @@ test('the dry run calls passes in prd.json imported, and says of no gate that it
   const plain = ralph('imported-plain', files, 'run', '--dry-run', ...needs, '--final-verification', 'false')
   assert.match(
     plain.out,
-    /no story passed by a gate, 2 had passed before this run, whose gates have not checked them/,
+    /no story passed its gates, 2 had passed before this run, and no gate of this run has checked them/,
   )
   for (const { out } of [judged, plain]) assert.doesNotMatch(out, /passed its gates|passed their gates/)
 })

@@ -126,7 +126,7 @@ test('a chosen candidate has the reason of the choice', () => {
       'the fewest remarks among changes of the same size',
     ],
     [[{ ok: true }, { ok: true }], 'the first of equal candidates'],
-    [[{ ok: false }, { ok: false }], 'no candidate passed its gates; its work is saved'],
+    [[{ ok: false }, { ok: false }], 'no candidate passed its gates; the work of this one is saved'],
   ]
   for (const [candidates, expected] of cases) {
     const { start, limits } = started({ run: 2, byTag: [], fromAttempt: 1 })

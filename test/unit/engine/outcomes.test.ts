@@ -163,9 +163,12 @@ describe('the outcome stuck', () => {
     const start = stateOf([one, { ...two, dependsOn: ['US-001'] }])
     const ran = runJob(withScope(start, { stories: ['US-002'], epic: null, job: 1 }), limitsWith())
     assert.equal(ran.outcome, 'stuck')
-    assert.equal(ran.conclusion.reason, 'what is left waits for US-001, which is not in this run')
+    assert.equal(ran.conclusion.reason, 'the remaining stories depend on stories outside this run: US-001')
     const move = toPlainText(nextAction(ran.state, ownSituation(ran.state), 'cli'))
-    assert.equal(move, 'Add it to the run with ralph retry US-001. Then continue with ralph run.')
+    assert.equal(
+      move,
+      'Add the missing dependency to the run with ralph retry US-001. Then continue with ralph run.',
+    )
   })
 
   test('when all open stories are blocked, or wait for blocked ones', () => {
@@ -518,14 +521,14 @@ describe('the outcome error', () => {
       const ran = runJob(stateOf(stories('US-001')), limitsWith({ baseline: true }), red)
       return [ran.conclusion.reason, haltError(ran.state)?.fix.split('\n', 1)[0]]
     }
-    const taken = 'cannot start: http://localhost:1 answers already: node (process 1) x'
+    const taken = 'cannot start: http://localhost:1 already answers: node (process 1) x'
     assert.deepEqual(ended(`${taken} (process 42)`), [
       `service web ${taken} (process 42)`,
       'end process 42, or give service web another port',
     ])
     assert.deepEqual(ended('cannot start: `true` is content already'), [
       'service web cannot start: `true` is content already',
-      'end the other program that answers for service web, or give service web another port',
+      'end the other program that answers instead of service web, or give service web another port',
     ])
     assert.deepEqual(ended('is not ready after 30 s: port 1: nothing listens there'), [
       'service web is not ready after 30 s: port 1: nothing listens there',
@@ -534,12 +537,12 @@ describe('the outcome error', () => {
     const fell = gate(false, { name: 'service web', ended: 'ended (exit 7) while gate test ran' })
     assert.deepEqual(ended('', [gate(false), fell]), [
       'service web ended (exit 7) while gate test ran, before Ralph has changed anything',
-      'read its log, and fix its `start` or main, or set baseline: off for a project that does not exist yet; its output:',
+      'read its log, and fix its `start` or the code on main, or set baseline: off for a project that does not exist yet; its output:',
     ])
   })
 
   test('for a service port taken during the run: no story is charged, and the next run goes on', () => {
-    const ended = 'cannot start: port 1 answers already: node (process 42)'
+    const ended = 'cannot start: port 1 already answers: node (process 42)'
     const gates = [gate(false, { name: 'service web', ended })]
     const taken: Script = (step) =>
       step.kind === 'gates'

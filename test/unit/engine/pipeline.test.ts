@@ -233,7 +233,7 @@ describe('a pipeline ends', () => {
     assert.equal(happened, 'work')
     assert.deepEqual(
       [whole.status, whole.message],
-      ['failed', "the iteration's time was over before step format"],
+      ['failed', 'the iteration ran out of time before step format'],
     )
   })
 

@@ -299,7 +299,7 @@ test('without a coverage report a threshold is not reached; on the base there is
   const red = await made(80)
   assert.deepEqual(
     [red.ok, red.ended],
-    [false, 'no coverage file says how much of the change tests ran, but the threshold is 80 %'],
+    [false, 'no coverage file shows which changed lines the tests ran, but the threshold is 80 %'],
   )
   assert.match(red.output, /the gate wrote no new file/)
   assert.deepEqual((await made(null)).ok, true)
@@ -315,7 +315,7 @@ test('a gate that counted tests before and names no number now is red, but not b
     const { ok, ended } = await silent(kind)
     assert.deepEqual(
       [ok, ended],
-      [false, 'exit 0, but its output has no number of tests, and it had 40 before'],
+      [false, 'exit 0, but its output does not say how many tests ran (before: 40)'],
     )
   }
   assert.equal((await silent('join')).ok, true)
@@ -327,7 +327,7 @@ test('a test run without a number at the fork point has a remark with what would
     remarks(await ran(t, { gate: { name, run }, run: { of } })).join('\n')
   assert.match(
     await remarkOn('unit', 'true # go test ./...'),
-    /has no number of tests.*: add `-v` to `go test`$/,
+    /does not say how many tests ran.*: add `-v` to `go test`$/,
   )
   assert.match(await remarkOn('test', 'true'), /JUnit XML, and set `report` to that file$/)
   assert.equal(await remarkOn('lint', 'true'), '')
@@ -346,7 +346,7 @@ test('fewer tests, more skipped tests and files without tests are findings of a 
   ])
   assert.deepEqual(await made('all fine', {}), [])
   assert.deepEqual(await passed('41 passed; 0 failed; 2 ignored'), [
-    '2 tests are skipped, more than before (0)',
+    'number of skipped tests: 2, more than before (0)',
   ])
   assert.deepEqual(await made('✔ /repo/test/sum.test.js (12.5ms)\nℹ pass 40'), ['1 test file ran no test'])
   const slow = await ran(t, { gate: { run: 'sleep 0.2' }, run: { baseline: { test: { ms: 1 } } } })

@@ -47,7 +47,7 @@ const WORDS: Record<string, RegExp> = {
   symlink:
     /^the link points|^the path that the link points to|^the target of the link|^Ralph could not read where the link points/,
   submodule: /^only people may change submodules|^the folder is its own git repository/,
-  size: /^the file has [\d.]+ MB, more than/,
+  size: /^the file is [\d.]+ MB, but the limit is/,
   secret: /^contains an? |^the name contains|^Ralph could not read the file, so/,
   path: /^the path (?:is (?:not|longer|too long|a `\.git`)|has)|^a name in the path/,
 }

@@ -371,7 +371,7 @@ test('a port that an earlier service took is reported as a fault of the code, no
   const wrong = { name: 'web', environment: api.environment }
   const { run } = await made(t, { services: [wrong, api] })
   const [result] = await run()
-  assert.match(result?.ended ?? '', /^cannot start: port \d+ answers since a service before it came up/)
+  assert.match(result?.ended ?? '', /^cannot start: port \d+ has answered since an earlier service came up/)
   const state = stateOf(stories('US-001'))
   assert.equal(haltOnPortConflict(state, [result as GateResult]), null)
 })
@@ -389,7 +389,7 @@ for (const host of ['127.0.0.1', '::1'])
     assert.match(
       result?.ended ?? '',
       new RegExp(
-        `^cannot start: http://localhost:${other.port}/x answers already: .*\\(process ${process.pid}\\)$`,
+        `^cannot start: http://localhost:${other.port}/x already answers: .*\\(process ${process.pid}\\)$`,
       ),
     )
     assert.equal(existsSync(join(cwd, 'started')), false)

@@ -221,7 +221,7 @@ for (const dialect of ['gitea', 'forgejo'] as const) {
     assert.equal(warnings.length, 2)
     assert.match(
       warnings[1] ?? '',
-      /only administrators who may write, so commands count from acme, BOB only/,
+      /only administrators can see who has write permission, so Ralph takes commands only from acme, BOB\./,
     )
     // An outage is no refusal: the command is read again later.
     github.fault({ method: 'GET', path: /\/permission$/ }, { status: 401, body: { message: 'no' } })

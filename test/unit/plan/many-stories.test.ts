@@ -10,7 +10,7 @@ const list = (text: string) => documentsOf({ path: 'fix_plan.md', text })
 
 test('a plan with up to 100 open stories has no note', () => {
   assert.equal(manyStoriesNote(list(boxes('a', 100) + boxes('done', 50, 'x')).prd), null)
-  assert.ok(list(boxes('a', 101)).notes.some((note) => note.startsWith('101 open stories are many')))
+  assert.ok(list(boxes('a', 101)).notes.some((note) => note.startsWith('101 open stories are a lot')))
 })
 
 test('the parts are the epics with their open stories; the note has the flag of each, and counts the others', () => {
@@ -23,7 +23,7 @@ test('the parts are the epics with their open stories; the note has the flag of 
     Array.from({ length: 10 }, (_, at) => [`Part ${at}`, 40 + at]),
   )
   const [note = ''] = notes
-  assert.match(note, /^445 open stories are many for one run\./)
+  assert.match(note, /^445 open stories are a lot for one run\./)
   assert.match(note, /--epic "Part 0" \(40 open\), --epic "Part 1" \(41 open\),.*, and 2 more parts\.$/)
 })
 

@@ -28,7 +28,7 @@ test('a story that is marked as removed is left out; a story about removed thing
     prd.userStories.map(({ id }) => id),
     ['1.2'],
   )
-  assert.match(notes.join('\n'), /left out, because the document calls them removed: 1\.1 \(line 3\)/)
+  assert.match(notes.join('\n'), /left out, because the document marks them as removed: 1\.1 \(line 3\)/)
 })
 
 test('the title of a box with a whole paragraph is its beginning, and no text is lost', () => {

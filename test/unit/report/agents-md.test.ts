@@ -16,10 +16,7 @@ const section = (text: string) => text.slice(text.indexOf(BEGIN), text.indexOf(E
 describe('the section of AGENTS.md', () => {
   test('is the whole of a new file, with the newest learning last', () => {
     const text = withAgentsSection(null, [MAIL, SEED]) ?? ''
-    assert.match(
-      text,
-      /^<!-- ralph:learnings -->\n## Learnings\n\nWhat coding agents noted .*\n\n- The mailer/,
-    )
+    assert.match(text, /^<!-- ralph:learnings -->\n## Learnings\n\nCoding agents noted .*\n\n- The mailer/)
     assert.ok(text.endsWith(`- ${SEED}\n${END}\n`))
   })
 

@@ -54,6 +54,6 @@ test('any other file is refused', () => {
   for (const text of ['', '{}', '[]', 'null', '{"commit":{}}', ...hostileStrings.map((one) => one.text)])
     assert.deepEqual(compareAttestation(text, HEAD), {
       kind: 'other',
-      why: 'the file is not an attestation of Ralph',
+      why: 'the file is not an attestation that Ralph made',
     })
 })

@@ -122,10 +122,7 @@ test('the check of a blocked story names the command that helps', () => {
 
 test('a story that will be tried again is in progress while the chain goes on, and closed when it ends', () => {
   assert.equal(storyCheck(midRun(), 'US-003', facts).conclusion, null)
-  assert.match(
-    storyCheck(midRun(), 'US-003', facts).title,
-    /^Attempt 1 was rejected, it will be tried again · /,
-  )
+  assert.match(storyCheck(midRun(), 'US-003', facts).title, /^Attempt 1 was rejected; another one follows · /)
   assert.match(storyCheck(midRun(), 'US-005', facts).title, /^In progress, attempt 1 · /)
   assert.equal(storyCheck(concluded(midRun(), 'continued', 'x'), 'US-003', facts).conclusion, null)
   const ends: [Outcome, Check['conclusion'], Check['conclusion']][] = [

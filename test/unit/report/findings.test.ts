@@ -135,20 +135,20 @@ test('"every story passed its gates" is shown only when it is true', () => {
     describeCompletion(one),
     `${total - 1} stories passed their gates, 1 was accepted on a judge's word`,
   )
-  assert.equal(headline(one).text, `Complete: ${total} of ${total} stories pass, 1 by a judge's word`)
+  assert.equal(headline(one).text, `Complete: ${total} of ${total} stories pass, 1 on a judge's word`)
   const mixed = passedAs(['US-001'], 'ungated', passedAs(['US-003'], null, one))
   assert.equal(
     describeCompletion(mixed),
-    `${total - 3} stories passed their gates, 1 was accepted on a judge's word, 1 had passed before this run, whose gates have not checked it, 1 passed without a gate`,
+    `${total - 3} stories passed their gates, 1 was accepted on a judge's word, 1 had passed before this run, and no gate of this run has checked it, 1 passed without a gate`,
   )
   assert.equal(
     headline(mixed).text,
-    `Complete: ${total} of ${total} stories pass, 1 by a judge's word, 1 from before the run, 1 without a gate`,
+    `Complete: ${total} of ${total} stories pass, 1 on a judge's word, 1 from before the run, 1 without a gate`,
   )
   const ids = complete().prd.userStories.map(({ id }) => id)
   assert.equal(
     describeCompletion(passedAs(ids, 'unchanged')),
-    `no story passed by a gate, ${total} were accepted on a judge's word`,
+    `no story passed its gates, ${total} were accepted on a judge's word`,
   )
   assert.match(
     pullRequestBody(one, facts),

@@ -57,7 +57,7 @@ test('a rung that does not pay is reported with figures, once enough attempts sh
   const strong = rung('strong', 9, 10, 10)
   const told = describeUnpaidRungsOf(LADDER, [rung('small', 3, 10, 6), strong])
   assert.deepEqual(told, [
-    'the model small saves no money: an attempt costs 60 % of an attempt with strong ($0.60 and $1.00), but only 30 % of 10 attempts passed',
+    'the model small saves no money: an attempt costs 60 % of what one with strong costs ($0.60 and $1.00), but only 30 % of 10 attempts passed',
   ])
   assert.deepEqual(describeUnpaidRungsOf(LADDER, [rung('small', 7, 10, 6), strong]), [])
   assert.deepEqual(
@@ -78,7 +78,7 @@ test('rungs are compared in the order of the ladder, and only with a next one of
   const told = describeUnpaidRungsOf(LADDER, [rung('strong', 6, 10, 4.5), dear])
   assert.match(
     told.join('\n'),
-    /^the model small saves no money: an attempt costs 111 % of an attempt with strong/,
+    /^the model small saves no money: an attempt costs 111 % of what one with strong costs/,
   )
   assert.deepEqual(
     describeUnpaidRungsOf(LADDER, [dear, rung('strong', 1, 1, 0.15)]),
@@ -122,7 +122,7 @@ test('rungs are compared by the stories that climb the ladder; without a ladder 
   }
   const ladders = { run: LADDER, byTag: [['ui', ['painter', 'small']]] as const }
   assert.deepEqual(describeUnpaidRungs(state, { ladders }), [
-    'the model small saves no money: an attempt costs 50 % of an attempt with strong ($0.50 and $1.00), but only 0 % of 5 attempts passed',
+    'the model small saves no money: an attempt costs 50 % of what one with strong costs ($0.50 and $1.00), but only 0 % of 5 attempts passed',
   ])
   assert.deepEqual(describeUnpaidRungs(state, {}), [])
   assert.deepEqual(describeUnpaidRungs(state, null), [], 'the settings are not known')

@@ -80,7 +80,7 @@ test('the comment begins with marker, headline, bar and what to do next', () => 
 🟩🟩🟩🟩🟥⬜ **4/6**
 
 > [!WARNING]
-> **Next:** Give a hint with \`/ralph retry US-003 -- <hint>\`, or leave it out with \`/ralph skip US-003\`.
+> **Next:** Give a hint with \`/ralph retry US-003 -- <hint>\`, or leave the story out with \`/ralph skip US-003\`.
 `,
   )
   assert.match(
@@ -429,7 +429,7 @@ test('the pull request names the documents that were marked, in one line, and AG
 
 test('the pull request names the stories that could not be marked, in one line', () => {
   const unmarked = Array.from({ length: 12 }, (_, at) => `US-${at}`)
-  const line = /^Ralph could not find `US-0`, .*`US-9` and 2 more in your documents again, /m
+  const line = /^Your documents have changed, so Ralph could not find `US-0`, .*`US-9` and 2 more there /m
   assert.match(pullRequestBody({ ...complete(), unmarked }, facts), line)
   assert.match(pullRequestBody({ ...complete(), documents: ['a.md'], unmarked }, facts), line)
   assert.doesNotMatch(pullRequestBody({ ...complete(), documents: ['a.md'] }, facts), /not marked/)

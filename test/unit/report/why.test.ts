@@ -91,7 +91,7 @@ test('why names a fix that depends on the failure', () => {
   const table: [State, RegExp][] = [
     [
       blockedBy({ kind: 'guard', summary: 'the guard refused x' }),
-      /^Only people can change what was refused/,
+      /^Only people can make the change that Ralph refused/,
     ],
     [blockedBy({ kind: 'judge', summary: 'not met' }), /^Check its criteria in \.ralph/],
     [blockedBy({ kind: 'session', summary: 'it took longer than 30m' }), /^A longer iteration-timeout/],

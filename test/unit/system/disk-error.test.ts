@@ -22,7 +22,10 @@ test("disk errors: full and read-only, by the code or by git's message; any othe
   ]) {
     const said = diskMistake(error, here)
     assert.equal(said?.found, `the disk of ${here} is full`)
-    assert.match(said?.fix ?? '', /^make room on the disk of .* run again: what was saved before is kept$/)
+    assert.match(
+      said?.fix ?? '',
+      /^free up space on the disk of .* run again: what was saved before is kept$/,
+    )
   }
   const readOnly = diskMistake(coded('EROFS', 'x', { path: join(here, 'nothing', 'there') }), '/')
   assert.equal(readOnly?.found, `the disk of ${here} is mounted read-only`)

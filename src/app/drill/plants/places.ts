@@ -45,7 +45,7 @@ const outOfCommit = (
     const text = path === null ? null : await project.read(path)
     const work = path === null || text === null ? null : await make(project, path, text)
     return work === null
-      ? notMade(path === null ? 'no product file works from another folder' : reason)
+      ? notMade(path === null ? 'the broken product file would not work in another folder' : reason)
       : { work }
   },
 })
@@ -60,7 +60,7 @@ const inNewTest = (name: string, does: string, row: 'exitingTest' | 'writingTest
     const right = product === undefined ? null : await project.read(product)
     const maker = language[row]
     if (maker === null || product === undefined || right === null)
-      return notMade('this language has no such way')
+      return notMade('the drill cannot do this in this language')
     const text =
       row === 'exitingTest'
         ? (language.exitingTest?.text((await project.read(test)) ?? '') ?? '')
@@ -107,7 +107,7 @@ export const places: readonly Plant[] = [
       const planted = path === undefined ? null : broken.work.get(path)
       const exit = path === undefined ? null : (languageOf(path)?.exitOnLoad ?? null)
       if (path === undefined || typeof planted !== 'string' || exit === null)
-        return notMade('this language has no such way')
+        return notMade('the drill cannot do this in this language')
       if (typeof exit !== 'function')
         return new Map([[join(dirname(path), exit.name), exit.text((await project.read(path)) ?? '')]])
       const text = exit(planted)

@@ -7,6 +7,6 @@ export function serviceNotes(services: readonly CiService[]): string[] {
   const names = new Map(services.map((service) => [service.name, service]))
   return [...names.values()].map(({ name, job, path, container }) => {
     const line = stringify({ [name]: container }, { collectionStyle: 'flow', lineWidth: 0 }).trim()
-    return `CI starts the service ${name} for its tests (job ${job} of ${path}). Add it to the job work of ralph.yml, under services: ${line}`
+    return `CI starts the service ${name} for its tests (job ${job} of ${path}). Add it to ralph.yml, in the job "work", under services: ${line}`
   })
 }

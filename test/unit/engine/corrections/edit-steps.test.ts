@@ -68,7 +68,7 @@ test('a drop with a red gate leaves the branch as it is, and the run pauses with
   const drop: BranchEdit = { kind: 'drop', stories: ['US-001'] }
   const state = reduce(built(toDrop, drop), { kind: 'edit-gated', gates: [gate(false)], at: NOW }, limits)
   assert.equal(state.green, toDrop.green)
-  assert.match(state.control.paused?.reason ?? '', /^Ralph cannot drop US-001: without it, gate/)
+  assert.match(state.control.paused?.reason ?? '', /^Ralph cannot drop US-001: after the revert, gate/)
   assert.equal(state.prd.userStories.find(({ id }) => id === 'US-001')?.passes, true)
 })
 

@@ -66,7 +66,7 @@ test('a glue that says nothing about the product is written again', () => {
     fault(thrice('', { ok: false, ended: 'exit 1', errors: 'x\nno module' })) ?? '',
     /failed \(exit 1\): x no module/,
   )
-  assert.equal(fault(thrice(lines({ prices: [2, 3] }, 'a b'))), 'it only printed what the examples give')
+  assert.equal(fault(thrice(lines({ prices: [2, 3] }, 'a b'))), 'it only printed the input of the examples')
   const errors = [1, 2].map((example) => JSON.stringify({ example, error: 'boom' })).join('\n')
   assert.equal(fault(thrice(errors)), 'each call failed: boom')
 })

@@ -265,7 +265,7 @@ describe('checking a template', () => {
   test('reports an unknown name with its line, the nearest name, and how to escape it', () => {
     assert.deepEqual(mistakes('a\n\n{{storyID}}\r\n{{nothing_like_it}}'), [
       'run.md:3 "{{storyID}}" write {{storyId}}, or \\{{storyID}} if you mean the text itself',
-      'run.md:4 "{{nothing_like_it}}" name one of docs/prompts.md, or write \\{{nothing_like_it}} if you mean the text itself',
+      'run.md:4 "{{nothing_like_it}}" use one of the variables in docs/prompts.md, or write \\{{nothing_like_it}} if you mean the text itself',
     ])
   })
 

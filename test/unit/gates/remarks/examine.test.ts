@@ -114,7 +114,7 @@ test('a sensitive file is reported, whatever it contains', async () => {
   for (const after of odd) {
     const remarks = await remarksOn({ '.npmrc': { before: null, after } })
     assert.deepEqual(remarks, [
-      'acts on what gates run: the shell, the options and the registries that package managers use: .npmrc',
+      'affects what gates run: the shell, the options and the registries that package managers use: .npmrc',
     ])
   }
   const gone = await remarksOn({ '.gitattributes': { before: '* -diff', after: null } })

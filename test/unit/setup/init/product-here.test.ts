@@ -18,7 +18,7 @@ test('init names the folders of the product, the largest first, and not the test
 test('init says if no file with code is product, and nothing about a project without code', async () => {
   assert.equal(
     await lineOf('checks/a.py', 'README.md'),
-    'init cannot tell what the product is among 1 file with code: set product: [FOLDER/**] in ralph.config.yml',
+    'init cannot tell which code is the product (1 file with code): set product: [FOLDER/**] in ralph.config.yml',
   )
   assert.equal(await lineOf('README.md'), '')
 })
