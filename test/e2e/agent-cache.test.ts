@@ -96,6 +96,6 @@ test('a poisoned cache entry, or a cache service that is down, costs an installa
   }
   assert.equal(outputsOf(await site.go()).outcome, 'complete', site.log())
   assert.equal(await npm.installations(), site.runner.runs.length)
-  assert.match(site.log(), /keeping the agent did not succeed .*500/)
-  assert.match(site.log(), /restoring the agent did not succeed .*the entry is not whole/)
+  assert.match(site.log(), /keeping the agent failed .*500/)
+  assert.match(site.log(), /restoring the agent failed .*the entry is not whole/)
 })

@@ -191,7 +191,7 @@ test("an agent restored from the cache starts as the agent's user, without a key
 test('an unusable cache entry is reported and not used, and the agent is installed', async (t) => {
   const spoiledVersion = `sed -i s/1.2.3/6.6.6/ ${PACKAGE}/package.json`
   const entries: [string, string, RegExp][] = [
-    ['half', 'HALF', /restoring the agent did not succeed.*not whole/],
+    ['half', 'HALF', /restoring the agent failed.*not whole/],
     ['another version', spoiledVersion, /its version is 6\.6\.6/],
     [
       'no version',
@@ -270,7 +270,7 @@ test('a cache service that is down fails no job', async () => {
   await one.install()
   assert.match(
     one.said.join('\n'),
-    /restoring the agent did not .*503.*\n(?:.*\n)+keeping the agent did not .*503/,
+    /restoring the agent failed .*503.*\n(?:.*\n)+keeping the agent failed .*503/,
   )
 })
 

@@ -165,7 +165,7 @@ test('documents read together: too many, too long, or an error: none changes, wi
   const fails = () => Promise.reject(new Error('an alias bomb'))
   for (const [files, change, says] of [
     [many, {}, /more than 2000/],
-    [long, {}, /have more than 5 MB/],
+    [long, {}, /are larger than 5 MB/],
     [{ 'a.md': file('a') }, { editTexts: fails }, /an alias bomb/],
   ] as const) {
     const { changed, told } = await editedTogether(files, change)
