@@ -75,7 +75,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   if (clone.head === null) {
     throw new UserError({
       path: clone.workTree,
-      found: 'this is a repository without a commit.',
+      found: 'this repository has no commits yet.',
       expected: '',
       fix: 'commit something first, because a branch starts from a commit',
     })

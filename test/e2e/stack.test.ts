@@ -53,6 +53,29 @@ test('a stack of four: one pull request for each story, the last one is the own 
   assert.deepEqual(site.github.violations, [])
 })
 
+const MODES: Readonly<Record<string, Partial<SiteOptions>>> = {
+  'separate jobs': { separate: true },
+  'a wave of three workers': { parallel: true, inputs: { 'max-parallel': '3' } },
+  'a wave of separate jobs': { separate: true, parallel: true, inputs: { 'max-parallel': '3' } },
+}
+
+for (const [mode, options] of Object.entries(MODES))
+  test(`${mode}: the stack has a pull request for each story, in the order in which they landed`, async () => {
+    await using site = await openStack(options)
+    await site.go()
+    assert.equal((await site.state()).prd.run.outcome, 'complete', site.log())
+    const { timeline } = await site.state()
+    const landed = timeline.filter(({ result }) => result === 'passed').map(({ storyId }) => storyId)
+    const heads = landed.map((id, at) => (at < 3 ? `ralph/sample+${id}` : 'ralph/sample'))
+    const expected = heads.map((head, at) => `${head} -> ${heads[at - 1] ?? 'main'}`)
+    assert.deepEqual(await stackOf(site), expected, site.log())
+    for (const [at, head] of heads.entries()) {
+      const name = NAMES[IDS.findIndex((id) => id === landed[at])]
+      assert.deepEqual(await filesOf(site, head), [`src/${name}.mjs`], head)
+    }
+    assert.deepEqual(site.github.violations, [])
+  })
+
 /** A merge or a close by alice; ends when the jobs that it started have ended. */
 async function people(site: Site, act: () => unknown): Promise<void> {
   await act()

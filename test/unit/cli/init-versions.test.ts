@@ -36,7 +36,7 @@ test('versions that this machine lacks are named in one line; newer ones are goo
       wish('go', '1.26'),
     ]
     assert.deepEqual(await versionNotes(bad, folder, env), [
-      'this machine lacks versions that the project asks for: node 22 or newer (here: 20.11.1), java 21 (here: 17.0.9), ruby 3.3 (here: none), rust 1.79 (here: none). Gates may end differently here than in CI',
+      'this machine lacks versions that the project requires: node 22 or newer (here: 20.11.1), java 21 (here: 17.0.9), ruby 3.3 (here: none), rust 1.79 (here: none). Gates may give other results here than in CI',
     ])
   } finally {
     await rm(folder, { recursive: true, force: true })
