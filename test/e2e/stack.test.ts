@@ -70,7 +70,7 @@ for (const [mode, options] of Object.entries(MODES))
     const expected = heads.map((head, at) => `${head} -> ${heads[at - 1] ?? 'main'}`)
     assert.deepEqual(await stackOf(site), expected, site.log())
     for (const [at, head] of heads.entries()) {
-      const name = NAMES[IDS.findIndex((id) => id === landed[at])]
+      const name = NAMES[IDS.map(String).indexOf(landed[at] ?? '')]
       assert.deepEqual(await filesOf(site, head), [`src/${name}.mjs`], head)
     }
     assert.deepEqual(site.github.violations, [])
