@@ -193,9 +193,17 @@ async function usageLimit(cli: Cli): Promise<void> {
   )
 }
 
+/** gemini waits so long for a request, seconds; then it says that it tries again. */
+const GEMINI_WAITS = 60
+
 async function hang(cli: Cli): Promise<void> {
   const script = working([DONE], { failure: { hang: true } })
-  const flags = ['--idle-timeout', limitFor(cli, cli.slow ? 20 : 10), '--max-attempts', '1']
+  const flags = [
+    '--idle-timeout',
+    limitFor(cli, cli.slow ? 20 : 10, GEMINI_WAITS - 10),
+    '--max-attempts',
+    '1',
+  ]
   await play({ cli, story: STORY, script, flags }, (bench, { exit, said, prd, log }) => {
     assert.equal(exit, 1)
     assert.equal(said.outcome, 'stuck')

@@ -26,15 +26,15 @@ const USUAL_START_MS = 1000
 
 /**
  * A time limit that a scene reaches on purpose, as a flag has it: `seconds` on a quiet machine, more if the program starts more slowly
- * here and now. The agent has to reach its model within it.
+ * here and now, but at most `most`. The agent has to reach its model within it.
  */
-export function limitFor(cli: Cli, seconds: number): string {
+export function limitFor(cli: Cli, seconds: number, most = Number.POSITIVE_INFINITY): string {
   const { PATH } = process.env
   const began = performance.now()
   const options = { env: { PATH: `${binOf(cli)}:${PATH}`, HOME: tmpdir() }, stdio: 'ignore' as const }
   spawnSync(findAgent(cli.name)?.program ?? '', ['--version'], options)
   const pace = Math.max(1, (performance.now() - began) / USUAL_START_MS)
-  return `${Math.ceil(seconds * pace)}s`
+  return `${Math.ceil(Math.min(seconds * pace, most))}s`
 }
 
 /** Installs the CLI as `agent-version` does; null, or why it was refused. */
