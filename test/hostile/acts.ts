@@ -86,14 +86,14 @@ const ACTS: Record<string, { title: string; files: string[] }> = {
   },
 }
 
-/** The story's check names each of them, with what it acts on. */
+/** The story's check names each of them, with what it affects. */
 const told =
   (files: readonly string[]) =>
   async (seen: Seen): Promise<string | null> => {
     const check = (await seen.site.checks()).get('ralph / ACT')
     const lines = (check?.text ?? '').replaceAll('\\', '').split('\n')
     const silent = files.find(
-      (path) => !lines.some((line) => line.includes('acts on') && line.includes(path)),
+      (path) => !lines.some((line) => line.includes('affects') && line.includes(path)),
     )
     return silent === undefined ? null : `nobody was told of ${silent}`
   }

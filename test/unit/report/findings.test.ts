@@ -158,6 +158,6 @@ test('"every story passed its gates" is shown only when it is true', () => {
   for (const state of [one, mixed]) {
     const page = renderReport(viewOf(state, facts))
     for (const text of [page, stickyComment(state, facts), rollupCheck(state, facts).title])
-      assert.match(text, /1 by a judge(?:'|&#39;|&#x27;)s word/)
+      assert.match(text, /1 on a judge(?:'|&#39;|&#x27;)s word/)
   }
 })

@@ -118,7 +118,7 @@ test('a sensitive file is reported, whatever it contains', async () => {
     ])
   }
   const gone = await remarksOn({ '.gitattributes': { before: '* -diff', after: null } })
-  assert.match(gone.join(), /^acts on how GitHub shows a diff.*: \.gitattributes$/)
+  assert.match(gone.join(), /^affects how GitHub shows a diff.*: \.gitattributes$/)
 })
 
 test('a path that is too long is refused by the guard, and not examined further', async () => {
