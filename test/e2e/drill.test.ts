@@ -92,7 +92,10 @@ test('drill: the screen names what passes, and a line that was tried stops it', 
     out,
     /^\d+ pass, but the report has a finding:\n[\s\S]*^ {2}adds code that no test reaches: no gate fails without this change$/m,
   )
-  assert.match(out, /^This line of ralph\.config\.yml would stop \d+ more:\n {2}weakened-tests: judge$/m)
+  assert.match(
+    out,
+    /^With this line in ralph\.config\.yml, your settings would stop \d+ more:\n {2}weakened-tests: judge$/m,
+  )
 })
 
 test('drill: a Python project has plants of its own language', { skip: lacks('python') }, async () => {

@@ -154,7 +154,7 @@ test('a source that cannot be planned from is refused with its path, and nothing
   const cases: [string[], RegExp][] = [
     [['--from', 'odd.json'], /odd\.json: userStories\[0\].*no story has a title or a description/],
     [['--from', 'many.md'], /2100 stories.*at most/],
-    [['--from', 'large.md'], /large\.md.*have more than 5 MB/],
+    [['--from', 'large.md'], /large\.md.*are larger than 5 MB/],
     [['--from', 'nowhere.md'], /--from: there is no document "nowhere\.md"/],
     [['--from', 'odd.json', 'auth'], /--from: there is no document "auth"/],
     [[], /--from docs.*ralph plan auth --/],

@@ -207,5 +207,6 @@ test('the dry run calls passes in prd.json imported, and says of no gate that it
     plain.out,
     /no story passed its gates, 2 had passed before this run, and no gate of this run has checked them/,
   )
-  for (const { out } of [judged, plain]) assert.doesNotMatch(out, /(?<!no story )passed its gates|passed their gates/)
+  for (const { out } of [judged, plain])
+    assert.doesNotMatch(out, /(?<!no story )passed its gates|passed their gates/)
 })
