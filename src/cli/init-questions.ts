@@ -278,7 +278,10 @@ async function askPart(
     { value: 'stories', label: 'some of them, by name' },
     { value: 'all', label: `all of them (${open.length})` },
   ]
-  const answer = await ask.choose(`${open.length} open stories are a lot for one run. Which part?`, choices)
+  const answer = await ask.choose(
+    `${open.length} open stories are a lot for one run. Which part should Ralph plan?`,
+    choices,
+  )
   if (answer === 'all') return null
   if (answer === 'stories') return askStories(ask, open)
   const part = parts[Number(answer.slice('part '.length))]
