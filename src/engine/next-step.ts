@@ -272,7 +272,7 @@ function endIdleChain(state: State, conclusion: Conclusion): Conclusion {
 }
 
 /** Until when no session may start, and why: a vendor's limit, the limit of calls, or all open stories rest. */
-function pendingWait(state: State, limits: Limits, now: number) {
+export function pendingWait(state: State, limits: Limits, now: number) {
   const pauseFor = (until: number, what: string, words = `waiting for ${what}`) => {
     return { until, what, sentence: `${words} until ${new Date(until).toISOString()}` }
   }

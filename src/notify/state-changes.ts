@@ -10,6 +10,7 @@ import type { Step } from '../engine/model/step.ts'
 import { mapTexts, oneLine } from '../engine/model/text.ts'
 import { tokensOf } from '../engine/model/usage.ts'
 import { runUsage } from '../engine/model/usage-totals.ts'
+import { pendingWait } from '../engine/next-step.ts'
 import { counts } from '../engine/prd/select.ts'
 import { nextStepOfJob } from '../engine/situation.ts'
 import { MAX_WAIT_MS } from '../engine/state/limits.ts'
@@ -78,7 +79,8 @@ export function noticesOfWait(
   const begun = nextStepOfJob(start, facts.limits, at)
   const until =
     begun.kind === 'wait' ? begun.until : begun.kind === 'conclude' ? begun.conclusion.until : null
-  if (until === step.until) return []
+  // What people allowed since then may be why the job goes on: a wait that its beginning had already is not new either.
+  if (until === step.until || pendingWait(start, facts.limits, at)?.until === step.until) return []
   const clean = mapTexts(state, facts.redact)
   const headline = `Waiting until ${formatUtc(step.until)}: ${facts.redact(step.reason)} · ${tally(clean)}`
   const pending: PendingNotice = { event: 'waiting', key: String(step.until), sign: '⏳', headline }

@@ -73,6 +73,10 @@ test('a long wait is notified once, a short one or one of a lost job is not', ()
   assert.deepEqual(noticesOfWait(state, { ...step, until: NOW + MINUTE }, state, NOW, facts), [])
   const begun = { ...state, control: { ...state.control, calls: [NOW - 30 * MINUTE] } }
   assert.deepEqual(noticesOfWait(begun, step, begun, NOW, facts), [])
+  // A person raised the limit that would have ended the job.
+  const over = { ...begun, prd: { ...begun.prd, run: { ...begun.prd.run, jobs: 9 } } }
+  const twoJobs = { ...facts, limits: { ...facts.limits, maxJobs: 2 } }
+  assert.deepEqual(noticesOfWait(over, step, over, NOW, twoJobs), [])
 })
 
 test('a new outcome is notified, a chain that goes on is not', () => {
