@@ -18,8 +18,8 @@ export function refuseUngated(settings: Settings): void {
     path: 'gates',
     found:
       settings.gates.length === 0
-        ? 'there are no gates: anything that the agent says is done would pass.'
-        : 'every gate is advisory: anything that the agent says is done would pass.',
+        ? 'there are no gates: a story would pass as soon as the agent says that it is done.'
+        : 'every gate is advisory: a story would pass as soon as the agent says that it is done.',
     expected: '',
     fix: `${gateExample(settings)}. To run without any check: ${none}`,
   })

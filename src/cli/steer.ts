@@ -102,7 +102,7 @@ function pauseText(name: string, { feature, prd, nonce }: State, hasEnded: boole
 const LATER = new Map<string, string>([
   ['split', 'in the next run, a session proposes smaller stories'],
   ['drop', 'the next run reverts the commits, and runs the gates'],
-  ['update', 'the next job in CI merges the base branch into the branch'],
+  ['update', "the next job in CI merges the base branch into the feature's branch"],
   ['archive', 'when the next run ends, Ralph moves the finished stories into done.json'],
 ])
 

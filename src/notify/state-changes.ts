@@ -79,7 +79,7 @@ export function noticesOfWait(
   const begun = nextStepOfJob(start, facts.limits, at)
   const until =
     begun.kind === 'wait' ? begun.until : begun.kind === 'conclude' ? begun.conclusion.until : null
-  // What people allowed since then may be why the job goes on: a wait that its beginning had already is not new either.
+  // What people allowed since then may be why the job continues: a wait that its beginning had already is not new either.
   if (until === step.until || pendingWait(start, facts.limits, at)?.until === step.until) return []
   const clean = mapTexts(state, facts.redact)
   const headline = `Waiting until ${formatUtc(step.until)}: ${facts.redact(step.reason)} · ${tally(clean)}`

@@ -90,7 +90,7 @@ const CASES: Case[] = [
     name: 'no gate at all',
     inputs: { gates: '' },
     says: [
-      /gates: there are no gates: anything that the agent says is done would pass\./,
+      /gates: there are no gates: a story would pass as soon as the agent says that it is done\./,
       /fix: .*gates: 'test: npm test'.*gates: none/,
     ],
   },
@@ -98,7 +98,7 @@ const CASES: Case[] = [
     name: 'no gate that blocks',
     inputs: { gates: 'lint: { run: npm run lint, advisory: true }' },
     says: [
-      /gates: every gate is advisory: anything that the agent says is done would pass\./,
+      /gates: every gate is advisory: a story would pass as soon as the agent says that it is done\./,
       /fix: .*gates: none/,
     ],
   },

@@ -70,7 +70,7 @@ const CASES: Record<string, Case> = {
   },
   'no gate': {
     flags: (place) => [...place.agent],
-    says: /gates: there are no gates: anything that the agent says is done would pass\./,
+    says: /gates: there are no gates: a story would pass as soon as the agent says that it is done\./,
   },
   'a story that does not exist': {
     flags: (place) => [...place.agent, ...GATE, '--stories', 'US-011', '--epic', 'a'],

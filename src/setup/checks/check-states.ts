@@ -18,7 +18,7 @@ export async function checkStates(subject: Subject): Promise<CheckResult[]> {
   const found = `${count} on origin${size}`
   if (count <= MANY) return [okResult(found)]
   const fix =
-    'run `ralph archive --prune`, or add `contents: write` to the permissions of the job in ralph-resume.yml, which then deletes old ones'
+    'run `ralph archive --prune`, or add `contents: write` to the permissions of the job in ralph-resume.yml: then that job deletes old states'
   return [warningResult(`${found}. More than ${MANY} states slow down jobs that answer comments`, '', fix)]
 }
 

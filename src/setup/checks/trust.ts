@@ -44,7 +44,11 @@ const HEAD = 'these settings cannot detect'
 export function checkTrust({ checkout, settings: ownSettings }: Subject): CheckResult {
   const settings = ('workspace' in checkout ? checkout.ci?.settings : null) ?? ownSettings
   if (settings.gates.length === 0)
-    return warningResult('no gates: anything that the agent says is done would pass', '', 'add a gate')
+    return warningResult(
+      'no gates: a story would pass as soon as the agent says that it is done',
+      '',
+      'add a gate',
+    )
   const open = LOOPHOLES.filter((loophole) => !loophole.isClosed(settings))
   const found = [...open.map(({ what }) => what), ALWAYS].join('; ')
   // Not `ok`: no settings protect from these, so a reviewer has to.

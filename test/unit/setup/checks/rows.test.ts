@@ -85,7 +85,7 @@ const CASES: Case[] = [
   [
     'trust without gates',
     () => checkTrust(subjectOf()),
-    /^warning: no gates: anything that the agent says is done would pass -> add a gate/,
+    /^warning: no gates: a story would pass as soon as the agent says that it is done -> add a gate/,
   ],
   [
     'trust with less than the defaults',
