@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { CatFile } from '../git/cat-file.ts'
 import type { Git, Remote } from '../git/git.ts'
-import { describeRefusal } from '../git/remote.ts'
+import { describeRefusal, remoteRefs } from '../git/remote.ts'
 import { type Signer, SigningError } from '../git/sign-commit.ts'
 
 type NewCommit = { tree: string; parents: readonly string[]; message: string }
@@ -13,16 +13,21 @@ export type CreateCommit = (
   commit: NewCommit,
 ) => Promise<{ kind: 'signed'; sha: string } | { kind: 'unsigned' | 'refused'; reason: string }>
 
-/** Temporary refs for the commits to sign. Each is deleted at once. */
+/** Temporary refs for the commits to sign, named by their time and a random number. Each is deleted at once. */
 const NAMESPACE = 'refs/ralph-signing'
+/** A ref that is older is of a job that died meanwhile. */
+const STALE_MS = 60 * 60_000
 
 export function apiSigner(git: Git, objects: CatFile, remote: Remote, create: CreateCommit): Signer {
+  let hasLooked = false
   return async (bytes) => {
+    if (!hasLooked) await deleteStale(git, remote)
+    hasLooked = true
     const commit = parsed(bytes)
     const writer = git.writer(commit.tree)
     const unsigned = writer.add('commit', bytes)
     await writer.flush()
-    const ref = `${NAMESPACE}/${randomBytes(8).toString('hex')}`
+    const ref = `${NAMESPACE}/${Date.now()}-${randomBytes(8).toString('hex')}`
     await ask(git.push(remote, [{ ref, from: null, to: unsigned }]), 'push the tree', ref)
     try {
       const sha = await signedCommit(create, commit)
@@ -36,6 +41,18 @@ export function apiSigner(git: Git, objects: CatFile, remote: Remote, create: Cr
       await git.push(remote, [{ ref, from: unsigned, to: '' }])
     }
   }
+}
+
+/** They do no harm, so it does not matter if this fails. */
+async function deleteStale(git: Git, remote: Remote): Promise<void> {
+  const left = await remoteRefs(git, remote, [`${NAMESPACE}/*`]).catch(() => new Map<string, string>())
+  const madeAt = (ref: string) => Number(ref.slice(NAMESPACE.length + 1).split('-')[0])
+  const stale = [...left].filter(([ref]) => madeAt(ref) < Date.now() - STALE_MS)
+  if (stale.length > 0)
+    await git.push(
+      remote,
+      stale.map(([ref, from]) => ({ ref, from, to: '' })),
+    )
 }
 
 /** The id of the signed commit. Throws SigningError for anything unverified. */

@@ -121,8 +121,12 @@ test('sign-commits: true lets GitHub sign what the gates saw, and git accepts ea
     },
     inputs: BY_API,
   })
-  await completesInTwoJobs(site)
   const { github } = site
+  // Of a job that died while GitHub signed, and of one that may be at work now.
+  const inWork = `refs/ralph-signing/${Date.now()}-b`
+  for (const ref of ['refs/ralph-signing/1700000000000-a', inWork])
+    await github.bare.run(['update-ref', ref, 'main'])
+  await completesInTwoJobs(site)
   const { base, published } = await site.state()
   const env = { GNUPGHOME: (await github.world.signingKey()).folder }
   const range = `${base.sha}..ralph/sample`
@@ -135,7 +139,7 @@ test('sign-commits: true lets GitHub sign what the gates saw, and git accepts ea
   assert.match(modes, /^100644 blob \S+\t"na\\303\\257ve name\.bin"$/m)
   assert.match(modes, /^120000 blob \S+\tlink$/m)
   assert.match(modes, /^100755 blob \S+\ttool$/m)
-  assert.equal(await github.bare.run(['for-each-ref', 'refs/ralph-signing']), '')
+  assert.equal(await github.bare.run(['for-each-ref', '--format=%(refname)', 'refs/ralph-signing']), inWork)
   assert.deepEqual(github.violations, [])
 })
 
