@@ -1,6 +1,6 @@
 // A commit of the feature's branch, as a stack of pull requests needs it.
 
-/** A commit of the feature's branch without those of merged branches; `stories`: what it and the commits that it merged are for. */
+/** A commit of the feature's own line of history. `stories`: those that it belongs to, and those of the commits that it merged. */
 export type BranchCommit = {
   commit: string
   stories: readonly string[]

@@ -272,7 +272,7 @@ which they are to be built. Every acceptance criterion of it is in exactly one o
 
 const SETUP = `# Rules of this session
 You are working unattended on the feature "{{feature}}", and no one answers questions. This session sets the project up, once,
-before its first story: do what is above, and do not work on any story.
+before its first story: do only what is asked above, and do not work on any story.
 - What you change is judged together with the first story, by these gates:
 {{gates}}
 ${PUT_BACK} the attempt.

@@ -33,8 +33,9 @@ export function installLine(name: string): string | null {
   return program === null ? null : lineFor(program, '')
 }
 
-/** `version`: an exact one, or '' for the newest. */
-export function lineFor({ installer, package: name }: Program, version: string): string {
+/** `wanted`: an exact version, the first two numbers of one, or '' for the newest. Only go takes the newest that begins with two numbers. */
+export function lineFor({ installer, package: name }: Program, wanted: string): string {
+  const version = installer === 'go' || /^\d+\.\d+\.\d+$/.test(wanted) ? wanted : ''
   if (installer === 'pipx') return `pipx install ${name}${version === '' ? '' : `==${version}`}`
   if (installer === 'npm') return `npm install --global ${name}${version === '' ? '' : `@${version}`}`
   if (installer === 'cargo')

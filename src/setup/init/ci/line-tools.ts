@@ -38,8 +38,8 @@ export function withPrograms(setups: readonly string[], uses: Uses, commands: re
   const versions = new Map<string, string>()
   for (const { action, version, program, only } of PROGRAM_ACTIONS) {
     const step = uses.find((one) => action.test(nameOf(one.uses)) && only?.(one.inputs) !== false)
-    const [, exact = ''] = /^v?(\d+\.\d+\.\d+)$/.exec(step?.inputs[version] ?? '') ?? []
-    if (step !== undefined) versions.set(program, exact)
+    const [, numbers = ''] = /^v?(\d+(?:\.\d+){1,2})$/.exec(step?.inputs[version] ?? '') ?? []
+    if (step !== undefined) versions.set(program, numbers)
   }
   const inJob = (program: Program) => jobLineFor(program, versions.get(program.name) ?? '')
   const known = [...versions.keys()].flatMap((name) => findProgram(name) ?? [])

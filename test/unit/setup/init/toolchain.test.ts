@@ -247,6 +247,13 @@ test('programs that gates start are installed in the job, with the version of CI
     golangci(', with: { version: v1.64.8 }'),
     new RegExp(`^go install ${path}/cmd/golangci-lint@v1\\.64\\.8 ${installed}`),
   )
+  // As most workflows write it; the newest version of all could not read the project's settings.
+  assert.match(golangci(', with: { version: v1.64 }'), /golangci-lint\/cmd\/golangci-lint@v1\.64 &&/)
+  const short = uses(
+    'extractions/setup-just@v3, with: { just-version: "1.36" }',
+    '"x" }\n      - { run: just verify',
+  )
+  assert.deepEqual(project({ ...justfile, ...short }).setups, ['pipx install rust-just'])
   const nextest = {
     'Cargo.toml': '[package]\n',
     ...ci('\n    steps: [{ run: cargo nextest run }]\n'),
