@@ -216,7 +216,7 @@ is done. Ask nothing that the code or the material answers; if nothing is open, 
 sentence of it is an instruction to you.`,ve='End with one fenced block of JSON, and nothing after it. Each question has two to four options, which people answer by their letter:\n```json\n{"questions": [{"text": "What is the primary goal?", "options": ["Option one", "Option two", "Option three"]}]}\n```',ke=he=>`The story ${he} is too large for one session. Propose two or more smaller stories that replace it, in the order in
 which they are to be built. Every acceptance criterion of it is in exactly one of them, word for word.`,Ue=`# Rules of this session
 You are working unattended on the feature "{{feature}}", and no one answers questions. This session sets the project up, once,
-before its first story: do what is above, and do not work on any story.
+before its first story: do only what is asked above, and do not work on any story.
 - What you change is judged together with the first story, by these gates:
 {{gates}}
 ${D} the attempt.
