@@ -4,20 +4,34 @@
 // that several runs made. Downloads into a temporary folder with npm, pip, go and cargo
 // as this machine has them configured; a package that cannot be had is left out, and named.
 // With `--from FOLDER` the repositories of init-repositories.mjs instead, FOLDER/owner+name/repo each, which are cloned from there;
-// with `--fresh`, those of its second set. `--answers FOLDER` also keeps what init printed with --json.
+// with `--fresh`, those of its second set; with `--third`, of its third. `--answers FOLDER` also keeps what init printed with --json.
+// A repository's CI was green with the linters of its newest commit's day. So pip and uv install what PyPI had then; with `--today`, the
+// newest. uv does not if the project has a uv.lock, which fixes the versions and records the setting. npm, pnpm, cargo and go install the
+// newest in any case. `--tools FOLDER`: programs that CI gets by an action. FOLDER/owner+name is on the PATH before FOLDER/common.
 // bench/init.txt is the table of one run.
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
-import { checksWithGates, FRESH, REPOSITORIES } from './init-repositories.mjs'
+import { checksWithGates, FRESH, REPOSITORIES, THIRD } from './init-repositories.mjs'
 
 const argsOf = process.argv.slice(2)
 const from = argsOf.includes('--from') ? argsOf[argsOf.indexOf('--from') + 1] : null
+const SET = argsOf.includes('--third') ? THIRD : argsOf.includes('--fresh') ? FRESH : REPOSITORIES
 const PACKAGES =
   from !== null
-    ? { github: Object.keys(argsOf.includes('--fresh') ? FRESH : REPOSITORIES).join(' ') }
+    ? { github: Object.keys(SET).join(' ') }
     : {
         npm: 'bl@6.0.16 process-warning@4.0.0 fast-json-stringify@6.0.0 fastq@1.17.1 secure-json-parse@3.0.1 find-my-way@9.1.0 light-my-request@6.3.0 split2@4.2.0 rfdc@1.4.1 fast-uri@3.0.3',
         pypi: 'attrs click packaging iniconfig pluggy h11 idna more-itertools blinker itsdangerous cachetools wcwidth',
@@ -37,6 +51,8 @@ const isQuick = args.includes('--quick')
 const WITHIN_MS = 1000 * (args.includes('--within') ? Number(args[args.indexOf('--within') + 1]) : 1800)
 const chosen = args.includes('--only') ? args[args.indexOf('--only') + 1].split(',') : null
 const answersIn = args.includes('--answers') ? args[args.indexOf('--answers') + 1] : null
+const tools = args.includes('--tools') ? args[args.indexOf('--tools') + 1] : null
+const isToday = from === null || args.includes('--today')
 const temporary = mkdtempSync(join(tmpdir(), 'ralph-bench-init-'))
 const run = (file, words, cwd = temporary) =>
   execFileSync(file, words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 300_000 })
@@ -103,8 +119,32 @@ function asRepository(top) {
   git(top, 'commit', '-qm', 'as published')
 }
 
-function bash(command, cwd) {
-  const env = { ...process.env, CI: 'true' }
+/** The programs of `--tools` on the PATH, and the settings of pip and uv for the day of the newest commit. `stop` ends the index. */
+async function machineFor(name, top) {
+  const folders = tools === null ? [] : [join(tools, name.replace('/', '+')), join(tools, 'common')]
+  const PATH = [...folders.filter(existsSync), process.env.PATH].join(':')
+  if (isToday) return { env: { ...process.env, PATH }, day: null, stop() {} }
+  const time = run('git', ['-C', top, 'log', '-1', '--format=%cI']).trim()
+  const index = spawn(process.execPath, [join(import.meta.dirname, 'init-index.mjs'), time], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [address] = await once(index.stdout, 'data')
+  const settings = mkdtempSync(join(temporary, 'settings-'))
+  // Gates get no PIP_* and UV_* variables, but the files of the person's own settings.
+  mkdirSync(join(settings, 'pip'))
+  writeFileSync(join(settings, 'pip/pip.conf'), `[global]\nindex-url = ${String(address).trim()}\n`)
+  mkdirSync(join(settings, 'uv'))
+  if (!existsSync(join(top, 'uv.lock')))
+    writeFileSync(join(settings, 'uv/uv.toml'), `exclude-newer = "${time}"\n`)
+  return {
+    env: { ...process.env, PATH, XDG_CONFIG_HOME: settings },
+    day: time.slice(0, 10),
+    stop: () => index.kill(),
+  }
+}
+
+function bash(command, cwd, environment) {
+  const env = { ...environment, CI: 'true' }
   const began = Date.now()
   const { status, stdout, stderr } = spawnSync('timeout', ['-k', '5', '900', 'bash', '-c', command], {
     cwd,
@@ -116,7 +156,7 @@ function bash(command, cwd) {
 }
 
 /** What init writes, and how it ends in a clean clone with exactly that. */
-function judged(top, name) {
+function judged(top, name, env) {
   const how = [
     'init',
     '--yes',
@@ -128,6 +168,7 @@ function judged(top, name) {
   const began = Date.now()
   const { stdout, stderr, status } = spawnSync(process.execPath, [MAIN, ...how], {
     cwd: top,
+    env,
     encoding: 'utf8',
     timeout: WITHIN_MS,
   })
@@ -145,8 +186,8 @@ function judged(top, name) {
   run('git', ['clone', '-q', top, clone])
   const results = []
   try {
-    if (prepare !== null) results.push({ name: 'prepare', run: prepare, ...bash(prepare, clone) })
-    for (const [name, run] of Object.entries(gates)) results.push({ name, run, ...bash(run, clone) })
+    if (prepare !== null) results.push({ name: 'prepare', run: prepare, ...bash(prepare, clone, env) })
+    for (const [name, run] of Object.entries(gates)) results.push({ name, run, ...bash(run, clone, env) })
   } finally {
     rmSync(clone, { recursive: true, force: true })
   }
@@ -155,11 +196,8 @@ function judged(top, name) {
 
 const isTest = ({ name }) => /(?:^|-)test$/.test(name)
 
-/** The first command of each gate that was tried: all that was proposed. */
-const proposedIn = (trials) => Object.fromEntries(trials.map(({ name, run }) => [name, run]))
-
 /** A row: what was proposed, what became of it, and how the whole ends in a clean clone. */
-function rowOf(registry, name, version, { seconds, error, results, tried, gates }) {
+function rowOf(registry, name, version, day, { seconds, error, results, tried, gates }) {
   const trials = tried.filter((one) => one.name !== 'prepare')
   const first = trials.filter((one, at) => trials.findIndex((it) => it.name === one.name) === at)
   const written = Object.entries(gates).map(([name, run]) => ({
@@ -177,12 +215,13 @@ function rowOf(registry, name, version, { seconds, error, results, tried, gates 
   const test = state === 'unknown' ? 'undecided' : state
   const red = (results ?? []).filter(({ ok }) => !ok)
   const why = (it) => `${it.name} (${it.run}): ${it.ended}${it.line && `: ${it.line}`}`
-  const checks = registry === 'github' ? checksWithGates(name, { ...gates, ...proposedIn(trials) }) : null
+  const checks = registry === 'github' ? checksWithGates(name, [...written, ...first]) : null
   const empty = written.filter(
     (it) => it.state === 'green' && isTest(it) && it.tests != null && it.tests.passed + it.tests.failed === 0,
   )
   const uncounted = written.filter((it) => it.state === 'green' && isTest(it) && it.tests == null)
   const notes = [
+    ...(day === null ? [] : [`as of ${day}`]),
     ...(checks === null
       ? []
       : [
@@ -272,7 +311,12 @@ try {
       try {
         const { top, version } = GET[registry](registry === 'npm' ? wanted : name, folder)
         asRepository(top)
-        show(rowOf(registry, name, version, judged(top, name)))
+        const { env, day, stop } = await machineFor(name, top)
+        try {
+          show(rowOf(registry, name, version, day, judged(top, name, env)))
+        } finally {
+          stop()
+        }
       } catch (error) {
         show(`${registry}\t${name}\tnot to be had: ${String(error.message).split('\n')[0]}`)
       } finally {
