@@ -66,7 +66,7 @@ export function detect(tree: FileTree): DetectedProject {
   const owners = projects.map(({ path, owns, proposal: { gates } }) => ({
     path,
     owns,
-    gates: Object.values(gates),
+    gates,
   }))
   const { names, guesses, ...own } = gatesOf(projects)
   const { notProposed, proposedChecks, ...joined } = withCi(own, ci.checks, owners, tree.paths, guesses)

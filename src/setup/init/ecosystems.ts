@@ -1,7 +1,7 @@
 // Which kinds of project there are: one row each.
 import { node } from './node.ts'
 import { OTHER_ECOSYSTEMS } from './other-ecosystems.ts'
-import { type Ecosystem, firstOf, gatesFrom } from './project.ts'
+import { type Ecosystem, type Folder, firstOf, gatesFrom } from './project.ts'
 import { python } from './python.ts'
 import { targets } from './targets/conventional.ts'
 
@@ -34,7 +34,7 @@ const rust: Ecosystem = {
       gates: gatesFrom({
         format: hasFormat ? 'cargo fmt --check' : null,
         lint: hasLints ? `cargo clippy --all-targets${flags}` : null,
-        test: `cargo test${flags}`,
+        test: hasRustTests(folder, manifest) ? `cargo test${flags}` : null,
         build: `cargo build${flags}`,
       }),
       // Settings only say how these tools work when they run.
@@ -42,6 +42,20 @@ const rust: Ecosystem = {
       isWorkspace,
     }
   },
+}
+
+/** The maximum number of files that are searched for tests. With more, there are some. */
+const MAX_RUST_FILES = 300
+/** Tests, and examples in documentation, which `cargo test` runs as well. */
+const RUST_TEST =
+  /#\[[\w:]*(?:test|case|bench)\b|#\[[\w:]*(?:rstest|test_case|quickcheck|proptest)|\b(?:proptest|quickcheck)!|^\s*\/\/[/!]\s*(?:```|~~~)|^\s*\*?\s*```|\binclude_str!/m
+
+/** `cargo test` in a project without a test is green, and tests nothing. */
+function hasRustTests({ paths, text }: Folder, manifest: string): boolean {
+  if (/^\[\[test\]\]/m.test(manifest)) return true
+  const files = paths.filter((path) => path.endsWith('.rs'))
+  const isUnknown = files.length === 0 || files.length > MAX_RUST_FILES
+  return isUnknown || files.some((path) => RUST_TEST.test(text(path)))
 }
 
 /** By the project's own wrapper if there is one, as Gradle. */

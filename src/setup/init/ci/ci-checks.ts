@@ -1,4 +1,5 @@
 // The checks that a project's CI runs on a pull request, each as a command line, and how the tools for them are installed. Pure.
+import { shellWord } from '../../../system/shell-word.ts'
 import type { Folder } from '../project.ts'
 import { commandOfAction } from './action-commands.ts'
 import {
@@ -58,9 +59,12 @@ function needsNightly({ steps }: CiJob): boolean {
 
 function readJob({ name, steps, services }: CiJob, facts: CiFacts): void {
   const found = steps.flatMap((step) => commandsOf(step, facts))
+  // Coverage of the results that other jobs uploaded is not in a checkout.
+  const isOfOtherJobs = steps.some((step) => step.kind === 'uses' && /\/download-artifact@/.test(step.uses))
   const installsIn = (folder: string) => found.flatMap((one) => installsOf(one, folder))
   const checks = found.flatMap(({ kind, run, folder, step }): CiCheck[] => {
     if (kind === 'skip' || kind === 'prepare' || run.length > MAX_LENGTH) return []
+    if (isOfOtherJobs && kind === 'test' && /cov/i.test(targetOf(run))) return []
     return [{ kind, run: asGate(run), folder, step, job: name, installs: installsIn(folder) }]
   })
   // A script next to a comment on the pull request makes the comment.
@@ -133,9 +137,11 @@ const TESTS = /(?:^|[\s/:_-])(?:tests?|r?spec|check)(?=$|[\s:._-])/i
 const EFFECTS =
   /\$(?:\{?GITHUB_(?:ENV|OUTPUT|PATH|STEP_SUMMARY|TOKEN)|\{?RUNNER_)|\b(?:curl|wget|docker|gh|sudo|apt-get|brew) |git push|\/tmp\/|\/home\/|\/opt\/|~\/|\$\{?HOME\b|--global\b|\brm -/
 
-/** A variable that neither the command nor every shell sets. */
+/** A variable that neither the command nor every shell sets, and that has no value for this case, as `${NAME-value}` has. */
 function hasUnknown(run: string): boolean {
-  const names = [...run.matchAll(/\$\{?([A-Za-z_]\w*)/g)].map(([, name = '']) => name)
+  const names = [...run.matchAll(/\$(?:\{([A-Za-z_]\w*)(?!:?-)\b|([A-Za-z_]\w*))/g)].map(
+    ([, braced, plain]) => braced ?? plain ?? '',
+  )
   return names.some(
     (name) =>
       !['PWD', 'HOME', 'PATH'].includes(name) &&
@@ -148,11 +154,15 @@ function withEnv(run: string, env: Readonly<Record<string, string>>): string {
   const words = Object.entries(env)
     .filter(
       ([name, value]) =>
-        /^[A-Z_][A-Z0-9_]*$/.test(name) && /^[\w@%+=:,./-]+$/.test(value) && !SECRET.test(name),
+        /^[A-Z_][A-Z0-9_]*$/.test(name) &&
+        /^[\w@%+=:,./"-]+(?: [\w@%+=:,./"-]+)*$/.test(value) &&
+        !SECRET.test(name),
     )
     .slice(0, 5)
-    .map(([name, value]) => `${name}=${value}`)
-  return words.length === 0 || /^(?:set -e|\w+=)/.test(run) ? run : `${words.join(' ')} ${run}`
+    .map(([name, value]) => `${name}=${shellWord(value)}`)
+  if (words.length === 0 || /^set -e/.test(run)) return run
+  // Before another assignment the variables would reach no command.
+  return /^(?:export )?\w+=/.test(run) ? `export ${words.join(' ')} && ${run}` : `${words.join(' ')} ${run}`
 }
 
 const SECRET = /TOKEN|SECRET|PASSWORD|_KEY$|^GITHUB_|^(?:PATH|HOME|CI|LD_PRELOAD|BASH_ENV|NODE_OPTIONS)$/

@@ -47,11 +47,11 @@ const TOOLS: readonly (readonly [CommandKind, RegExp])[] = [
   ],
   [
     'skip',
-    /\b(?:codecov|coveralls|semantic-release|codeclimate|sonar\S*|snyk|pip-audit|safety|bandit|npm audit|yarn audit|pnpm audit|audit-ci|osv-scanner|govulncheck|gosec|trivy|grype|semgrep|licensecheck|twine|vsce|netlify|vercel deploy|surge|wrangler deploy|firebase deploy|chromatic|pkg-pr-new|zizmor)\b|^cargo .*--target[ =]|[^<(]> ?[\w.][\w./-]*$/,
+    /\b(?:codecov|coveralls|semantic-release|codeclimate|sonar\S*|snyk|pip-audit|safety|bandit|npm audit|yarn audit|pnpm audit|audit-ci|osv-scanner|govulncheck|gosec|trivy|grype|semgrep|licensecheck|twine (?!check\b)|vsce|netlify|vercel deploy|surge|wrangler deploy|firebase deploy|chromatic|pkg-pr-new|zizmor|pitest)\b|^cargo .*--target[ =]|[^<(]> ?[\w.][\w./-]*$/,
   ],
   [
     'skip',
-    /^(?:npm|yarn|pnpm) (?:publish|audit|version|config|whoami|pack|cache|prune|dedupe|ls|list|outdated|view|link)\b|^cargo (?:publish|audit|deny|login|package|outdated|vendor|update|llvm-cov|tarpaulin|bench|fuzz|miri|hack|semver-checks|install|machete|udeps|\+)|^(?:coverage|go tool|rustup|rustc|bundle (?:audit|outdated)|mix (?:hex|deps\.(?:unlock|audit)|archive))\b|^(?:node|npm|go|cargo|python|ruby|java|php|mix|gcc|clang|cmake|make) (?:-v|-V|--version|version|env)$|--version$|^dotnet (?:nuget|pack|publish)\b|^(?:goreleaser|mvn\S* .*deploy|gem (?:push|build))\b/,
+    /^(?:npm|yarn|pnpm) (?:publish|audit|version|config|whoami|pack|cache|prune|dedupe|ls|list|outdated|view|link)\b|^cargo (?:publish|audit|deny|login|package|outdated|vendor|update|llvm-cov|tarpaulin|bench|fuzz|miri|semver-checks|install|machete|udeps|\+)|^(?:coverage|go tool|rustup|rustc|bundle (?:audit|outdated)|mix (?:hex|deps\.(?:unlock|audit)|archive))\b|^(?:node|npm|go|cargo|python|ruby|java|php|mix|gcc|clang|cmake|make) (?:-v|-V|--version|version|env)$|--version$|^dotnet (?:nuget|pack|publish)\b|^(?:goreleaser|mvn\S* .*deploy|gem (?:push|build))\b/,
   ],
   // They make environments, build or list tests, and run none.
   ['skip', /\s--(?:notest|no-run|collect-only|list-tests|listTests)\b/],
@@ -73,11 +73,11 @@ const TOOLS: readonly (readonly [CommandKind, RegExp])[] = [
   ['vet', /^go vet\b/],
   [
     'lint',
-    /^(?:eslint|hatch (?:fmt|check)|ruff|flake8|pylint|pydocstyle|pycodestyle|pyflakes|golangci-lint|staticcheck|revive|cargo clippy|rubocop|standardrb|reek|mix (?:credo|sobelow)|phpcs|phpmd|ecs|rector|markdownlint(?:-cli2?)?|mdl|remark|yamllint|actionlint|shellcheck|hadolint|typos|codespell|cspell|biome|xo|standard|oxlint|stylelint|jshint|pre-commit|prek|lefthook|checkstyle|ktlint|detekt|swiftlint|clang-tidy|cppcheck|vale|vulture|knip|publint|commitlint|taplo|ansible-lint|dart analyze|deno lint|interrogate|deptry|check-manifest|reuse|djlint|sqlfluff|tflint|buf lint|luacheck|ameba|selene|editorconfig-checker|ec)\b|\b(?:checkstyle|ktlint|detekt|pmd|spotbugs)\w*:?check\b|\bsetup\.py check\b/,
+    /^(?:eslint|hatch (?:fmt|check)|ruff|flake8|pylint|pydocstyle|pycodestyle|pyflakes|golangci-lint|staticcheck|revive|cargo (?:hack )?clippy|rubocop|standardrb|reek|mix (?:credo|sobelow)|phpcs|phpmd|ecs|rector|markdownlint(?:-cli2?)?|mdl|remark|yamllint|actionlint|shellcheck|hadolint|typos|codespell|cspell|biome|xo|standard|oxlint|stylelint|jshint|pre-commit|prek|lefthook|checkstyle|ktlint|detekt|swiftlint|clang-tidy|cppcheck|vale|vulture|knip|publint|commitlint|taplo|ansible-lint|dart analyze|deno lint|interrogate|deptry|check-manifest|reuse|djlint|sqlfluff|tflint|buf lint|luacheck|ameba|selene|editorconfig-checker|ec)\b|\b(?:checkstyle|ktlint|detekt|pmd|spotbugs)\w*:?check\b|\bsetup\.py check\b/,
   ],
   [
     'test',
-    /^(?:pytest|py\.test|hatch test|unittest|tox|nox|jest|vitest|mocha|ava|tap|tape|borp|uvu|jasmine|karma|cypress|playwright|node (?:--\S+ )*--test|node \S*test\S*|go test|gotestsum|ginkgo|cargo (?:test|nextest|t)|rspec|rake(?: (?:test|spec)\S*)?$|rails test|m|minitest|cucumber|phpunit|pest|paratest|behat|codecept|mix (?:test|coveralls)|ctest|dotnet test|swift test|xcodebuild test|trial|bats|busted|zig (?:build )?test|deno test|bun test|wasm-pack test|meson test|ninja test|stack test|cabal test|sbt (?:\S+ )*test|lein test|dart test|flutter test|crystal spec|nimble test|opam exec|manage\.py test|doctest|stestr|behave|green|ward|slipcover|prove|newman|hurl)\b|\bmanage\.py test\b|^\S*mvnw?\b(?!.*\b(?:compile|deploy|site)\b)|^\S*gradlew?\b.*\b(?:\w*[tT]est\w*|check|build)\b/,
+    /^(?:pytest|py\.test|hatch test|unittest|tox|nox|jest|vitest|mocha|ava|tap|tape|borp|uvu|jasmine|karma|cypress|playwright|node (?:--\S+ )*--test|node \S*test\S*|go test|gotestsum|ginkgo|cargo (?:hack )?(?:test|nextest|t)|rspec|rake(?: (?:test|spec)\S*)?$|rails test|m|minitest|cucumber|phpunit|pest|paratest|behat|codecept|mix (?:test|coveralls)|ctest|dotnet test|swift test|xcodebuild test|trial|bats|busted|zig (?:build )?test|deno test|bun test|wasm-pack test|meson test|ninja test|stack test|cabal test|sbt (?:\S+ )*test|lein test|dart test|flutter test|crystal spec|nimble test|opam exec|manage\.py test|doctest|stestr|behave|green|ward|slipcover|prove|newman|hurl)\b|\bmanage\.py test\b|^\S*mvnw?\b(?!.*(?:\b(?:compile|deploy|site)\b|-DskipTests\b|-Dmaven\.test\.skip\b))|^\S*gradlew?\b.*\b(?:\w*[tT]est\w*|check|build)\b/,
   ],
   [
     'docs',
@@ -85,7 +85,7 @@ const TOOLS: readonly (readonly [CommandKind, RegExp])[] = [
   ],
   [
     'build',
-    /^(?:cargo (?:build|check|b|c)|go build|cmake|make$|make -j|ninja|meson (?:compile|setup)|tsc\b|vite build|webpack|rollup|esbuild|tsup|unbuild|swift build|mix compile|dotnet build|msbuild|zig build|gcc|g\+\+|clang|javac|sbt compile|stack build|cabal build|python setup\.py build|setup\.py build|parcel|turbo|nx|bazel|dart compile|flutter build|wasm-pack build|crystal build)\b|^\S*mvnw?\b.*\bcompile\b|^\S*gradlew?\b.*\bassemble\b|^(?:build|hatch build|poetry build|pdm build|uv build)\b/,
+    /^(?:cargo (?:hack )?(?:build|check|b|c)|twine check|go build|cmake|make$|make -j|ninja|meson (?:compile|setup)|tsc\b|vite build|webpack|rollup|esbuild|tsup|unbuild|swift build|mix compile|dotnet build|msbuild|zig build|gcc|g\+\+|clang|javac|sbt compile|stack build|cabal build|python setup\.py build|setup\.py build|parcel|turbo|nx|bazel|dart compile|flutter build|wasm-pack build|crystal build)\b|^\S*mvnw?\b.*(?:\bcompile\b|-DskipTests\b|-Dmaven\.test\.skip\b)|^\S*gradlew?\b.*\bassemble\b|^(?:build|hatch build|poetry build|pdm build|uv build)\b/,
   ],
 ]
 
@@ -114,6 +114,9 @@ const NAMED = [
   /^(?:npm|pnpm|yarn|bun)(?: (?:--?[\w-]+(?:=\S+)?|-w \S+))* (?:run(?:-script)? )?(?:-\S+ )*([\w:./@-]+)/,
   /^(?:make|gmake|just|task|composer(?: run(?:-script)?)?|poe|invoke|inv|mise run|doit|thor|hatch(?: (?:-e|--env)[ =]\S+)? run|pdm run|rye run|rake|mage|earthly|moon run|nps)(?: [-+]\S+)* ([\w:./@][\w:./@+-]*)/,
   /^cargo (?:run (?:--?\S+ )*(?:-p|--package|--bin)[ =])?xtask (?:-- )?([\w-]+)/,
+  // A program of the same repository, and a package that is only imported: their names say what they are, not what they check.
+  /^cargo (run\b.*?--manifest-path[ =]\S+)\/Cargo\.toml/,
+  /^python3? -I?c ["'](import [\w.]+)/,
   /^(?:tox|nox)\b(?:.* -(?:e|s|f|-session|-env)[ =]?([\w,:./{}-]+))?/,
   /^(?:(?:ba|z)?sh |python3? |node |ruby |php |perl )?(?:\.\/)?((?:[\w.-]+\/)*[\w.-]*?[\w-]+(?:\.(?:sh|py|js|mjs|rb|php|pl|bash))?)(?:\s|$)/,
 ]
@@ -152,6 +155,7 @@ function kindOfOne(run: string): CommandKind {
   const name = targetOf(run)
   const byName = NAMES.find(([, pattern]) => pattern.test(name))?.[0]
   if (byTool === 'skip' || byTool === 'prepare') return byTool
+  if (/^(?:cargo run (?!.*xtask)|python3? -I?c )/.test(text)) return byTool ?? 'other'
   // An environment of tox with a custom name, such as doc8, is not a test run because tox starts it.
   if (/^(?:tox|nox)\b/.test(text) && name !== '') return byName ?? 'other'
   if (isScript && name !== '') return byName ?? byTool ?? 'other'

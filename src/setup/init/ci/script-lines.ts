@@ -12,7 +12,7 @@ const CD = /^(?:cd|pushd)\s+("?)([\w@+./-]+)\1\s*(?:(?:;|&&)\s*(.+))?$/
 export function commandsIn(script: string, folder: string): Command[] {
   const lines = linesOf(script)
   if (UNREADABLE.test(script)) return []
-  if (lines.some((line) => CONTROL.test(line) || hasOpenQuote(line))) {
+  if (lines.some((line) => CONTROL.test(line) || hasOpenQuote(line) || hasOpenParenthesis(line))) {
     return lines.some(hasOpenQuote) ? [] : [{ run: `set -e; ${joined(lines)}`, folder }]
   }
   const found: Command[] = []
@@ -39,8 +39,17 @@ function linesOf(script: string): string[] {
 }
 
 function hasOpenQuote(line: string): boolean {
-  const plain = line.replace(/\\./g, '').replace(/'[^']*'|"[^"]*"/g, '')
-  return /["']/.test(plain)
+  return /["']/.test(withoutQuotes(line))
+}
+
+/** A subshell, or the output of a command, that ends in a later line. */
+function hasOpenParenthesis(line: string): boolean {
+  const plain = withoutQuotes(line)
+  return plain.split('(').length > plain.split(')').length
+}
+
+function withoutQuotes(line: string): string {
+  return line.replace(/\\./g, '').replace(/'[^']*'|"[^"]*"/g, '')
 }
 
 /** In one line: after a word that opens a block no semicolon may follow. */

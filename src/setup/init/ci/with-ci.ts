@@ -12,7 +12,7 @@ export type Proposed = {
 }
 
 /** A project of the repository. `owns`: commands that its own gates stand for, if one of `gates` starts the same tool, or is a test. */
-export type Owner = { path: string; owns: RegExp | null; gates: readonly string[] }
+export type Owner = { path: string; owns: RegExp | null; gates: Gates }
 
 /** The maximum number of further gates of one kind, of scripts that may be checks, and of all gates. */
 const MAX_MORE = 2
@@ -44,11 +44,14 @@ export function withCi(
 
 /** Runs of tests and of hooks start other tools, which have their own gates. */
 function isOwned({ run, kind }: CiCheck, { owns, gates }: Owner): boolean {
-  if (owns?.test(withoutStarters(run)) !== true) return false
+  const text = withoutStarters(run)
+  if (owns?.test(text) !== true) return false
+  // An environment for a check that the project's own gates lack, such as `tox -e type` next to tests.
+  if (/^(?:tox|nox)\b/.test(text) && targetOf(run) !== '' && kind !== 'other' && !Object.hasOwn(gates, kind))
+    return false
   const startsOthers =
-    kind === 'test' ||
-    /^(?:tox|nox|pre-commit|prek|coverage|cmake|make|ctest|ninja|meson)\b/.test(withoutStarters(run))
-  return startsOthers || gates.some((gate) => firstWord(gate) === firstWord(run))
+    kind === 'test' || /^(?:tox|nox|pre-commit|prek|coverage|cmake|make|ctest|ninja|meson)\b/.test(text)
+  return startsOthers || Object.values(gates).some((gate) => firstWord(gate) === firstWord(run))
 }
 
 /** False if it starts a file that only a build makes. */
@@ -60,9 +63,10 @@ function hasScript({ run, folder }: CiCheck, paths: readonly string[]): boolean 
   return paths.includes(path) || /gradlew|mvnw/.test(word)
 }
 
-/** It runs some of the tests only. */
+/** It runs some of the tests only, or one command in every combination of features, which takes long. */
 function isNarrow(run: string): boolean {
   const text = withoutStarters(run)
+  if (/^cargo hack\b/.test(text)) return true
   const cargo = /^cargo (?:test|t)\b(.*)$/.exec(text.replace(/ -- .*/, ''))?.[1]
   if (cargo !== undefined)
     return /^(?: --?\S+(?:[ =](?!-)\S+)?)*? (?!-)[\w:]+$/.test(

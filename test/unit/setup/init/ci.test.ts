@@ -63,8 +63,19 @@ test('a command is of a kind by the tool that it starts, or by the name of its s
       'hatch -e dev run python -m pytest',
       'pdm run test',
       'pdm run pytest',
+      'cargo hack test --feature-powerset',
+      './mvnw -B verify',
     ].slice(1),
-    build: ['cargo check', 'cmake --build .', 'npm run build', 'dotnet build -c Release', 'go build ./...'],
+    build: [
+      'cargo check',
+      'cmake --build .',
+      'npm run build',
+      'dotnet build -c Release',
+      'go build ./...',
+      'cargo hack check --each-feature',
+      './mvnw -B -DskipTests package japicmp:cmp',
+      'python -m twine check dist/*',
+    ],
     prepare: [
       'npm ci',
       'bundle install',
@@ -85,8 +96,14 @@ test('a command is of a kind by the tool that it starts, or by the name of its s
       'cargo bench',
       'npm run deploy',
       'make docker-build',
+      './mvnw test-compile pitest:mutationCoverage',
     ],
-    other: ['make generate', './scripts/check'],
+    other: [
+      'make generate',
+      './scripts/check',
+      "python -c 'import testing_tools'",
+      'cargo run --manifest-path test_features/Cargo.toml',
+    ],
   } as const
   for (const [kind, commands] of Object.entries(kinds))
     for (const command of commands) assert.equal(kindOf(command), kind, command)
@@ -150,6 +167,62 @@ test('a script of several lines is split, keeps its folder, and stays whole wher
     },
   ])
   assert.deepEqual(commandsIn('cat <<EOF\nx\nEOF', ''), [])
+  assert.deepEqual(commandsIn('list=$(\n  nox --list | jq .\n)', ''), [
+    { run: 'set -e; list=$( nox --list | jq .; )', folder: '' },
+  ])
+})
+
+test('variables of a step reach its command, and those with a value for their absence are known', () => {
+  const step = (run: string, env = '') => `      - run: ${run}\n${env && `        env: { ${env} }\n`}`
+  const checks = (steps: string) => checksOf(`  a:\n    steps:\n${steps}`)
+  assert.deepEqual(checks(step('cargo doc', 'RUSTDOCFLAGS: "-D warnings"')), [
+    "docs: RUSTDOCFLAGS='-D warnings' cargo doc",
+  ])
+  assert.deepEqual(checks(step('export A=1 && pytest', 'B: 2')), ['test: export B=2 && export A=1 && pytest'])
+  const withDefault = ['./ci.sh test -d "$', '{BASE-HEAD}"'].join('')
+  assert.deepEqual(checks(step(withDefault)), [`other: ${withDefault}`])
+  assert.deepEqual(checks(step(withDefault.replace('-HEAD', ''))), [])
+})
+
+test('coverage of results that other jobs uploaded is not a test of the checkout', () => {
+  const job = (first: string) =>
+    checksOf(
+      `  a:\n    steps:\n      - uses: ${first}\n      - run: tox -e coverage\n      - run: tox -e docs\n`,
+    )
+  assert.deepEqual(job('actions/checkout@v4'), ['test: tox -e coverage', 'docs: tox -e docs'])
+  assert.deepEqual(job('actions/download-artifact@v4'), ['docs: tox -e docs'])
+})
+
+test('what CI builds it checks, imports and runs: each has a gate after its build', () => {
+  const { gates } = detect(
+    tree({
+      'pyproject.toml': '[project]\nname = "jot"\n',
+      'tests/test_a.py': 'def test_a(): pass\n',
+      ...workflow(
+        '  a:\n    steps:\n      - run: pytest\n      - run: python -m build\n      - run: python -m twine check dist/*\n      - run: python -c "import jot"\n',
+      ),
+    }),
+  )
+  assert.deepEqual(Object.keys(gates), ['test', 'import-jot', 'build', 'build-twine-check-dist'])
+  const rust = detect(
+    tree({
+      'Cargo.toml': '[package]\n',
+      'src/lib.rs': '#[test]\nfn a() {}\n',
+      'levels/Cargo.toml': '[package]\n',
+      'levels/main.rs': 'fn main() {}\n',
+      ...workflow(
+        '  a:\n    steps:\n      - run: cargo test\n      - run: cargo hack test --each-feature\n      - run: cargo run --manifest-path levels/Cargo.toml\n',
+      ),
+    }),
+  )
+  assert.deepEqual(rust.gates, {
+    test: 'cargo test',
+    'test-hack-each-feature': 'cargo hack test --each-feature',
+    'run-manifest-path-levels': 'cargo run --manifest-path levels/Cargo.toml',
+    build: 'cargo build',
+    // No file of it has a test.
+    'levels-build': 'cd levels && cargo build',
+  })
 })
 
 test('init proposes what CI runs: in the place of its own proposal, beside it, and for languages it knows little of', () => {
@@ -263,11 +336,12 @@ test('an environment of tox that is named after a task is a gate next to those o
     'setup.py': '',
     'tox.ini': '[testenv]\ncommands = pytest\n[testenv:doc8]\ncommands = doc8 docs\n',
     'tests/test_a.py': 'def test_a(): pass\n',
+    'ruff.toml': '',
     ...workflow(`  checks:
     runs-on: ubuntu-latest
     strategy:
       matrix:
-        check: [lint, doc8, py312]
+        check: [type, lint, doc8, py312]
     steps:
       - run: pip install tox
       - run: tox -e ${expression('matrix.check')}
@@ -275,6 +349,9 @@ test('an environment of tox that is named after a task is a gate next to those o
   }
   const { gates, setups } = detect(tree(files))
   assert.equal(gates.doc8, 'tox -e doc8')
+  // The project has settings for a linter, and none for a type checker.
+  assert.equal(gates.typecheck, 'tox -e type')
+  assert.match(gates.lint ?? '', /ruff check/)
   assert.equal(
     Object.values(gates).some((run) => /py312|-e lint/.test(run)),
     false,
