@@ -59,7 +59,7 @@ const TOOLS: readonly (readonly [CommandKind, RegExp])[] = [
   ['skip', /^(?:pre-commit|prek|lefthook|husky) (?:install|uninstall)/],
   [
     'prepare',
-    /^(?:npm (?:ci|i|install|clean-install|install-test)|pnpm (?:ci|i|install|setup)|yarn(?: install)?(?: --?\S+)*$|bun (?:i|install)|pip3?(?:\.exe)? install|ensurepip|venv|virtualenv|uv (?:sync|venv|pip|tool install|lock|python)|poetry (?:install|config|self|lock|env|add|run pip)|timeout|pdm (?:install|sync|config)|pipenv (?:install|sync)|pipx install|hatch env|bundle(?: install| config| update|$)|gem (?:install|update)|composer (?:install|update|self-update|require|validate|config|global)|mix (?:deps\.(?:get|compile)|local\.\w+)|go (?:mod|get|install|generate)|cargo (?:fetch|generate-lockfile)|dotnet (?:restore|tool|workload)|corepack|swift package|nvm|npx playwright install|playwright install|\.\/(?:configure|autogen\S*|bootstrap\S*)|autoreconf)\b/,
+    /^(?:npm (?:ci|i|install|clean-install|install-test)|pnpm (?:ci|i|install|setup)|yarn(?: install)?(?: --?\S+)*$|bun (?:i|install)|pip3?(?:\.exe)? install|ensurepip|venv|virtualenv|uv (?:sync|venv|pip|tool install|lock|python)|poetry (?:install|config|self|lock|env|add|run pip)|timeout|pdm (?:install|sync|config)|pipenv (?:install|sync)|pipx install|hatch env|bundle(?: install| config| update|$)|gem (?:install|update)|composer (?:install|update|self-update|require|validate|config|global|bin \S+ (?:install|update|require))|mix (?:deps\.(?:get|compile)|local\.\w+)|go (?:mod|get|install|generate)|cargo (?:fetch|generate-lockfile)|dotnet (?:restore|tool|workload)|corepack|swift package|nvm|npx playwright install|playwright install|\.\/(?:configure|autogen\S*|bootstrap\S*)|autoreconf)\b/,
   ],
   // Formatters that only look.
   [

@@ -82,6 +82,7 @@ test('a command is of a kind by the tool that it starts, or by the name of its s
       'pip install -e .',
       'mix deps.get',
       'composer install',
+      'composer bin phpstan update --no-progress',
       'npm ci && npm i x',
     ],
     skip: [
