@@ -4,7 +4,7 @@ import type { TestCounts } from '../engine/model/gate.ts'
 const NUMBER_FIRST = /(\d+) ([a-z]+)/g
 const WORD_FIRST = /((?:expected )?[a-z]+)(?:: |=| {1,4})(\d+)/g
 
-/** Summary lines by runner, and in which order each has number and word. */
+/** Summary lines by runner, and in which each has pairs of a number and a word. */
 const SUMMARIES: readonly (readonly [line: RegExp, pairs: RegExp])[] = [
   // node --test, and what else speaks TAP
   [/^(?:ℹ|#) (?:pass|fail|cancelled|skipped|todo) {1,4}\d+$/, WORD_FIRST],
@@ -23,6 +23,14 @@ const SUMMARIES: readonly (readonly [line: RegExp, pairs: RegExp])[] = [
   [/^(?:\[[A-Z]+\] )?Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+$/, WORD_FIRST],
   // gradle
   [/^\d+ tests? completed(?:, \d+ (?:failed|skipped)){0,2}$/, NUMBER_FIRST],
+  // ctest: the number of passed tests is not in the line
+  [/^\d+% tests passed, \d+ tests? failed out of \d+$/, /(\d+) tests? (failed)|(out of) (\d+)/g],
+  // phpunit, if all pass, and if not
+  [/^OK \(\d+ tests?, \d+ assertions?\)$/, NUMBER_FIRST],
+  [/^Tests: \d+, Assertions: \d+(?:, [A-Z][A-Za-z ]{1,30}: \d+){0,9}\.$/, WORD_FIRST],
+  // rspec; minitest, test-unit, ExUnit
+  [/^\d+ examples?, \d+ failures?(?:, \d+ [a-z ]{1,40}){0,2}$/, NUMBER_FIRST],
+  [/^\d+ (?:runs|tests?|doctests?), \d+ [a-z]+(?:, \d+ [a-z]+){1,6}$/, NUMBER_FIRST],
 ]
 /** `go test` prints no counts, but a line for each test, as text (`-v`) or as JSON. Subtests are indented, or have a slash. */
 const GO_TEST = /^--- (PASS|FAIL|SKIP): |^\{.*"Action":"(pass|fail|skip)".*"Test":"[^"/]+"/
@@ -31,11 +39,13 @@ const WORDS = new Map<string, Exclude<keyof TestCounts, 'empty'> | 'total'>(
   Object.entries({
     ...{ pass: 'passed', passed: 'passed', passing: 'passed', xpassed: 'passed' },
     ...{ fail: 'failed', failed: 'failed', failing: 'failed', failures: 'failed', cancelled: 'failed' },
-    ...{ error: 'failed', errors: 'failed', successes: 'failed' },
+    ...{ error: 'failed', errors: 'failed', successes: 'failed', failure: 'failed' },
     ...{ skip: 'skipped', skipped: 'skipped', pending: 'skipped', todo: 'skipped', ignored: 'skipped' },
     ...{ xfailed: 'skipped', 'expected failures': 'skipped' },
     // Of a total, tests that are not counted as failed or skipped have passed.
-    ...{ run: 'total', test: 'total', tests: 'total' },
+    ...{ run: 'total', test: 'total', tests: 'total', 'out of': 'total', runs: 'total' },
+    ...{ example: 'total', examples: 'total', doctest: 'total', doctests: 'total' },
+    ...{ skips: 'skipped', pendings: 'skipped', omissions: 'skipped', incomplete: 'skipped' },
   } as const),
 )
 /**
@@ -68,8 +78,11 @@ export function testCounts(output: string): TestCounts | null {
     const text = line.trimStart()
     const [, pairs = null] = SUMMARIES.find(([summary]) => summary.test(text)) ?? []
     if (pairs === null) continue
-    for (const [, one = '', other = ''] of text.toLowerCase().matchAll(pairs))
-      add(pairs === WORD_FIRST ? one : other, Number(pairs === WORD_FIRST ? other : one))
+    for (const [, ...found] of text.toLowerCase().matchAll(pairs)) {
+      const [one = '', other = ''] = found.filter((part) => part !== undefined)
+      const isNumberFirst = /^\d/.test(one)
+      add(isNumberFirst ? other : one, Number(isNumberFirst ? one : other))
+    }
   }
   if (!isFound) return null
   const { passed, failed, skipped, total } = sums

@@ -129,6 +129,24 @@ test('test counts and annotations of gradle, from its documentation', () => {
   )
 })
 
+test('test counts of runners without a recorded output, from their documentation', () => {
+  const counts = {
+    '100% tests passed, 0 tests failed out of 7': '7 0 0',
+    '86% tests passed, 1 tests failed out of 7': '6 1 0',
+    'OK (3 tests, 9 assertions)': '3 0 0',
+    'Tests: 5, Assertions: 9, Errors: 1, Failures: 1, Skipped: 1.': '2 2 1',
+    '1 example, 1 failure': '0 1 0',
+    '12 examples, 2 failures, 1 pending': '9 2 1',
+    '6 runs, 8 assertions, 1 failures, 1 errors, 2 skips': '2 2 2',
+    '4 tests, 6 assertions, 0 failures, 0 errors, 1 pendings, 1 omissions, 0 notifications': '2 0 2',
+    '2 doctests, 5 tests, 1 failure': '6 1 0',
+  }
+  for (const [line, expected] of Object.entries(counts)) {
+    const counted = testCounts(`Randomized\n${line}\n`)
+    assert.equal(counted && `${counted.passed} ${counted.failed} ${counted.skipped}`, expected, line)
+  }
+})
+
 const REPORTS: Record<string, [tests: string | null, ...places: string[]]> = {
   'eslint.sarif': [
     null,

@@ -200,6 +200,9 @@ test('the time to read a report is linear in its size', () => {
     '# pass 1\n',
     '--- PASS: T\n',
     '{"Action":"pass"',
+    '1 runs, 1 tests, ',
+    '1 examples, 1 failures, ',
+    'Tests: 1, Assertions: 1, ',
   ])
     assertGrowth((size) => testCounts(unit.repeat(size)), 50_000, unit)
 })
