@@ -6,8 +6,8 @@
 // With `--from FOLDER` the repositories of init-repositories.mjs instead, FOLDER/owner+name/repo each, which are cloned from there;
 // with `--fresh`, those of its second set; with `--third`, of its third. `--answers FOLDER` also keeps what init printed with --json.
 // A repository's CI was green with the linters of its newest commit's day. So pip and uv install what PyPI had then; with `--today`, the
-// newest. uv does not if the project has a uv.lock, which fixes the versions and records the setting. npm, pnpm, cargo and go install the
-// newest in any case. `--tools FOLDER`: programs that CI gets by an action. FOLDER/owner+name is on the PATH before FOLDER/common.
+// newest. uv does not if the project has a uv.lock, which fixes the versions and records the setting. Go is the one of that day as well.
+// npm, pnpm and cargo install the newest in any case. `--tools FOLDER`: programs that CI gets by an action. FOLDER/owner+name is on the PATH before FOLDER/common.
 // bench/init.txt is the table of one run.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -119,7 +119,17 @@ function asRepository(top) {
   git(top, 'commit', '-qm', 'as published')
 }
 
-/** The programs of `--tools` on the PATH, and the settings of pip and uv for the day of the newest commit. `stop` ends the index. */
+/** When a Go came out (https://go.dev/doc/devel/release). `GOTOOLCHAIN` can name those since 1.21. */
+const GO = [
+  ['2026-02-10', 'go1.26.0'],
+  ['2025-08-12', 'go1.25.0'],
+  ['2025-02-11', 'go1.24.0'],
+  ['2024-08-13', 'go1.23.0'],
+  ['2024-02-06', 'go1.22.0'],
+  ['2023-08-08', 'go1.21.0'],
+]
+
+/** The programs of `--tools` on the PATH, and the settings of pip, uv and Go for the day of the newest commit. `stop` ends the index. */
 async function machineFor(name, top) {
   const folders = tools === null ? [] : [join(tools, name.replace('/', '+')), join(tools, 'common')]
   const PATH = [...folders.filter(existsSync), process.env.PATH].join(':')
@@ -136,9 +146,12 @@ async function machineFor(name, top) {
   mkdirSync(join(settings, 'uv'))
   if (!existsSync(join(top, 'uv.lock')))
     writeFileSync(join(settings, 'uv/uv.toml'), `exclude-newer = "${time}"\n`)
+  const day = time.slice(0, 10)
+  // The newest Go that came out before; the machine's own, if it is the same.
+  const [, go = 'local'] = GO.slice(1).find(([from]) => day >= from && day < GO[0][0]) ?? []
   return {
-    env: { ...process.env, PATH, XDG_CONFIG_HOME: settings },
-    day: time.slice(0, 10),
+    env: { ...process.env, PATH, XDG_CONFIG_HOME: settings, GOTOOLCHAIN: go },
+    day,
     stop: () => index.kill(),
   }
 }
