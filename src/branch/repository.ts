@@ -4,6 +4,7 @@ import type { Change } from '../engine/model/change.ts'
 import { MAX_LEFT } from '../engine/model/counterexample.ts'
 import type { Prd } from '../engine/model/feature.ts'
 import { existingRefsFirst, formatMovedRef, undoCommand } from '../engine/model/moved-refs.ts'
+import type { Mutant } from '../engine/model/mutant.ts'
 import type { RepositoryPort } from '../engine/model/ports.ts'
 import type { SavedWork } from '../engine/model/saved-work.ts'
 import type { State } from '../engine/model/state.ts'
@@ -64,6 +65,12 @@ export type ProductRules = {
     options: { isProduct: IsProduct; objects: CatFile; sinceRed: readonly Change[]; newPackages: boolean },
   ): Promise<RestoredFiles>
   productAsItWas(changes: readonly Change[], isProduct: IsProduct): RestoredFiles
+  mutantsOf(
+    changes: readonly Change[],
+    options: { isProduct: IsProduct; objects: CatFile; count: number },
+  ): Promise<Mutant[]>
+  /** The text with the mistake; null if its line is not there. */
+  withMutant(text: string, mutant: Mutant): string | null
   /** Whether the file says which packages are installed: a manifest or a lockfile. */
   isManifest: IsProduct
   isLockfile: IsProduct
@@ -263,6 +270,25 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
       const changesProduct = restored.size > 0
       if (!changesProduct || restored.size === changes.length) return { commit: null, changesProduct }
       return { commit: await commitWith(to, restored, 'the product as it was'), changesProduct }
+    },
+
+    async mutants(from, to, { fork, count }) {
+      const isProduct = await options.product.of(fork, from)
+      const changes = await changesBetween(objects, from, to)
+      return options.product.mutantsOf(changes, {
+        isProduct: (path) => isProduct(path) && !options.isRalphPath(path),
+        objects,
+        count,
+      })
+    },
+
+    async withMutant(to, mutant) {
+      const entry = await objects.entry(to, mutant.path)
+      const text = entry === null ? null : await objects.text(entry.oid)
+      const mistaken = text === null ? null : options.product.withMutant(text, mutant)
+      if (entry === null || mistaken === null) return null
+      const files = new Map([[mutant.path, { mode: entry.mode, text: mistaken }]])
+      return commitWith(to, files, 'the change with a mistake')
     },
 
     async history({ base, green, nonce }) {

@@ -20,6 +20,7 @@ import type { Event, SpentUsage } from './model/event.ts'
 import { type GateBaselines, type GateResult, gateFindings } from './model/gate.ts'
 import { OUTPUT_BYTES } from './model/gate-output.ts'
 import type { Limits } from './model/limit-types.ts'
+import type { Mutant } from './model/mutant.ts'
 import { attemptName } from './model/paths.ts'
 import type { CleanRoom, GateRun, Ports } from './model/ports.ts'
 import type { State } from './model/state.ts'
@@ -197,7 +198,7 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
   const inCheckout = newGateRun(state, { ...asked, what, commit, ...fork })
   let base: GateBaselines = {}
   let earlierPaths: string[] = []
-  let isUnproved = false
+  let proof: Pick<FoundByFurther, 'unproved' | 'unnoticed'> = { unproved: false, unnoticed: [] }
   const gates = await withoutSessionFiles(ports, async () => {
     const { restore, ignored } = ports.repository
     const place = room ?? { gates: ports.gates, restore, ignored }
@@ -213,7 +214,7 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
     const further = { run, results, place, redTree, isRefactored: asked.stories.some(isRefactoring) }
     const found = await runFurtherGates(further, context)
     earlierPaths = found.paths
-    isUnproved = found.unproved
+    proof = found
     return found.gates
   })
   const undone =
@@ -225,7 +226,8 @@ async function gate(attempt: AttemptIn<'guarded'>, context: StepContext): Promis
     gates: withUndone(gates, undone),
     ...(Object.keys(base).length === 0 ? {} : { base }),
     ...(earlierPaths.length === 0 ? {} : { paths: earlierPaths }),
-    ...(isUnproved ? { unproved: true as const } : {}),
+    ...(proof.unproved ? { unproved: true as const } : {}),
+    ...(proof.unnoticed.length === 0 ? {} : { unnoticed: proof.unnoticed }),
   }
 }
 
@@ -237,11 +239,13 @@ type FurtherGates = {
   isRefactored: boolean
 }
 
+type FoundByFurther = { gates: GateResult[]; paths: string[]; unproved: boolean; unnoticed: Mutant[] }
+
 /** Runs green gates on what they say about the change's tests: with the checks as they were, and with the product as it was. */
 async function runFurtherGates(
   { run, results, place, redTree, isRefactored }: FurtherGates,
   { state, limits, ports }: StepContext,
-): Promise<{ gates: GateResult[]; paths: string[]; unproved: boolean }> {
+): Promise<FoundByFurther> {
   const fork = state.base.sha
   const which = redTree === undefined ? { fork } : { fork, red: redTree }
   const earlier =
@@ -252,13 +256,15 @@ async function runFurtherGates(
   const asksForProof = limits.needsProof !== 'off'
   // A finding rejects the attempt then, whatever its tests need.
   const isRejected = limits.weakenedTests === 'fail' && gateFindings(gates).length > 0
-  if (!asksForProof || isRefactored || isRejected) return { gates, paths: earlier.paths, unproved: false }
+  if (!asksForProof || isRefactored || isRejected)
+    return { gates, paths: earlier.paths, unproved: false, unnoticed: [] }
   const about = { first: results, earlier: earlier.results, fork }
   const proved = await addProofs(run, about, ports, place)
   return {
     gates: [...proved.results, ...earlier.results.map(withoutNames)],
     paths: earlier.paths,
     unproved: proved.unproved,
+    unnoticed: proved.unnoticed,
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type Gate,
   type GateBaseline,
   type GateResult,
+  isToFail,
   type TestCounts,
   testsRun,
 } from '../engine/model/gate.ts'
@@ -103,7 +104,7 @@ export async function withEvidence(
   }
   const hidden = failures === null ? {} : { ok: false, ended: `${ran.ended}, but ${failures}` }
   const result = { ...ran, ...red, ...hidden }
-  const isCompared = result.ok || run.further === 'product' || run.of === 'baseline'
+  const isCompared = result.ok || isToFail(run.further) || run.of === 'baseline'
   const named = isCompared ? namesOfTests(ended.output, evidence) : null
   return {
     ...result,
@@ -248,7 +249,7 @@ function compareWithBaseline(
       `took ${seconds(ms)} s, ${Math.floor(times)} times as long as on the base (${seconds(before.ms)} s)`,
     )
   // Former tests are fewer than those that the stories have added since, so their counts are not compared.
-  if ((of === 'whole' && further !== undefined) || further === 'product') return { remarks, findings }
+  if ((of === 'whole' && further !== undefined) || isToFail(further)) return { remarks, findings }
   const [had, has] = [testsRun(before.tests), testsRun(tests)]
   const [skippedBefore, skipped] = [before.tests?.skipped ?? 0, tests?.skipped ?? 0]
   const empty = (tests?.empty ?? 0) - (before.tests?.empty ?? 0)

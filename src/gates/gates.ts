@@ -1,6 +1,6 @@
 // Runs the gates and the prepare command: in order, bounded in time and output, without keys. Implements GatesPort.
 import { relative } from 'node:path'
-import { furtherName, type Gate, type GateResult } from '../engine/model/gate.ts'
+import { furtherName, type Gate, type GateResult, isToFail } from '../engine/model/gate.ts'
 import { OUTPUT_BYTES } from '../engine/model/gate-output.ts'
 import type { GateRun, GatesPort } from '../engine/model/ports.ts'
 import { isFor } from '../engine/model/service.ts'
@@ -156,7 +156,7 @@ export function createGates(options: GatesOptions): GatesPort {
       const before = await stampsBefore(gate, options)
       const { exit, ...ran } = await runOnce(limited, signal, where)
       const isOver = ran.ok || signal.aborted || exit.kind === 'not-started'
-      const isLast = isOver || run.further === 'product' || red.length >= (gate.retries ?? 0)
+      const isLast = isOver || isToFail(run.further) || red.length >= (gate.retries ?? 0)
       const mayFail = options.knownRed === true || run.baseline[gate.name]?.knownRed !== undefined
       const shown =
         isLast || mayFail ? await withEvidence(gate, ran, before, run, { ...options, redact }) : null
@@ -199,7 +199,7 @@ export function createGates(options: GatesOptions): GatesPort {
     const inside = ({ run: command }: Gate) =>
       withToolFolders({ ...env(options.env), ...change.env }, options.cwd, command, tracked)
     const blocks = ({ name, ok, advisory }: GateResult) =>
-      run.further !== 'product' && !ok && (!advisory || run.further === 'checks') && isAskedFor(run, name)
+      !isToFail(run.further) && !ok && (!advisory || run.further === 'checks') && isAskedFor(run, name)
     const watched = parallel > 1 ? files : []
     const besideEachOther = (gates: readonly Gate[], changes: TreeChanges) =>
       sideBySide(gates, parallel, signal, {

@@ -207,7 +207,7 @@ export const table = {
   ),
   needsProof: gate(
     v.choice(['warn', 'require', 'off']),
-    'What happens if all gates pass even without the change, so that no test covers it. `warn`: reports that. `require`: rejects the attempt. `off`: does not check',
+    'What happens if no test fails without the change, or with a mistake in it. `warn`: reports that. `require`: rejects the attempt. `off`: does not check',
     { default: 'warn' },
   ),
   newDependencies: gate(

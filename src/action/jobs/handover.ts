@@ -142,6 +142,7 @@ const blamed = z.discriminatedUnion('kind', [
 const gateBaseline = z.omit(GateBaseline, { alone: true, needIgnored: true, atFork: true, fixed: true })
 const broken = z.object({ storyId: nonce, summary: text })
 const gates = z.array(gateResult)
+const mutant = z.object({ path: text, line: z.int(), from: text, to: text })
 
 /** What a gate job may say: what the gates of one step said. Never what a session did, nor that a judge approves. */
 const gateEvent = z.discriminatedUnion('kind', [
@@ -155,6 +156,7 @@ const gateEvent = z.discriminatedUnion('kind', [
     base: z.exactOptional(z.record(text, gateBaseline)),
     paths: z.exactOptional(z.array(text)),
     unproved: z.exactOptional(z.literal(true)),
+    unnoticed: z.exactOptional(z.array(mutant)),
   }),
   z.object({ kind: z.literal('whole-gated'), gates }),
   z.object({ kind: z.literal('verified'), gates, verdict: blamed }),

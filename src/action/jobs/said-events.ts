@@ -53,11 +53,12 @@ export function gateEventOf(
 ): { said: GateEvent; commit: string } | null {
   switch (event.kind) {
     case 'gated': {
-      const { commit, gates, base, paths, unproved } = event
+      const { commit, gates, base, paths, unproved, unnoticed } = event
       const more = {
         ...(base === undefined ? {} : { base }),
         ...(paths === undefined ? {} : { paths }),
         ...(unproved === undefined ? {} : { unproved }),
+        ...(unnoticed === undefined ? {} : { unnoticed }),
       }
       return { said: { kind: 'gated', ...idOf(event), gates, ...more }, commit }
     }

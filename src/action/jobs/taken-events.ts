@@ -176,6 +176,7 @@ class Taking {
     const gates = await this.#results(isOwn ? 'gated' : null, candidate.commit, state, asked)
     const base = isOwn ? this.#baseRuns(said.base, asked) : {}
     const paths = isOwn ? said.paths?.map(this.#clean) : undefined
+    const unnoticed = isOwn ? said.unnoticed?.map((one) => mapTexts(one, this.#clean)) : undefined
     const { repository } = this.#tools
     const undone = redGate(gates) === undefined ? await undoneBy(attempt, { state, repository }) : []
     return {
@@ -186,6 +187,7 @@ class Taking {
       ...(Object.keys(base).length === 0 ? {} : { base }),
       ...(paths === undefined ? {} : { paths }),
       ...(isOwn && said.unproved === true ? { unproved: true as const } : {}),
+      ...(unnoticed === undefined ? {} : { unnoticed }),
     }
   }
 

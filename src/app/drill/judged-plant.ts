@@ -1,5 +1,6 @@
 // Works on one plant as a run works on a story: the same steps, in the same order, by the same functions. Nothing is saved.
 
+import { proofRemarks } from '../../engine/attempts/attempt-events.ts'
 import type { Executor } from '../../engine/driver.ts'
 import { run } from '../../engine/driver.ts'
 import type { Event } from '../../engine/model/event.ts'
@@ -91,8 +92,8 @@ function verdictOf(events: readonly Event[]): PlantVerdict {
   const first = gates.filter((gate) => gate.further === undefined)
   const red = first.find((gate) => isRed(gate) && !isService(gate))
   const findings = gateFindings(gates)
-  const isUnproved = events.some((event) => event.kind === 'gated' && event.unproved === true)
-  const remark = findings[0] ?? (isUnproved ? 'no gate fails without this change' : undefined)
+  const remarks = events.flatMap((event) => (event.kind === 'gated' ? proofRemarks(event) : []))
+  const remark = findings[0] ?? remarks[0]
   if (red !== undefined) {
     const by = `gate ${red.name} (${red.ended})`
     // A gate that counts fewer tests, or none, exits 0: only Ralph sees that.

@@ -25,6 +25,7 @@ import {
 import type { EventOf } from '../model/event.ts'
 import { type GateResult, gateFindings } from '../model/gate.ts'
 import type { Limits } from '../model/limit-types.ts'
+import { describeMutant } from '../model/mutant.ts'
 import type { State } from '../model/state.ts'
 import { pickStory } from '../prd/select.ts'
 import { startTrial } from '../state/breaker.ts'
@@ -265,10 +266,13 @@ export function gated(before: State, event: EventOf<'gated'>, limits: Limits): S
   const [finding] = gateFindings(gates)
   if (red === undefined && finding !== undefined && limits.weakenedTests === 'fail')
     return fail(state, now, 'gates', finding, describeWeakened(gates))
-  if (red === undefined && event.unproved === true && limits.needsProof === 'require')
-    return fail(state, now, 'gates', UNPROVED, { detail: PROOF_ASKED })
-  if (red === undefined)
-    return recordFirstRuns(withAttempt(state, noted(now, event.unproved === true)), gates)
+  const remarks = proofRemarks(event)
+  const [unproved] = remarks
+  if (red === undefined && unproved !== undefined && limits.needsProof === 'require')
+    return fail(state, now, 'gates', unproved, {
+      detail: event.unproved === true ? PROOF_ASKED : NOTICE_ASKED,
+    })
+  if (red === undefined) return recordFirstRuns(withAttempt(state, noted(now, remarks)), gates)
   const ended = haltOnPortConflict(state, gates)
   if (ended !== null) return refund(ended, event, 'limit', redGateReason(red, gates))
   return fail(state, now, 'gates', redGateReason(red, gates), { gate: red.name })
@@ -277,12 +281,27 @@ export function gated(before: State, event: EventOf<'gated'>, limits: Limits): S
 const UNPROVED = 'no gate fails without this change, so no test shows that the change works'
 const PROOF_ASKED =
   'The gates pass with this change, and also when its product files are reset. Write a test that fails without the change.'
+const UNNOTICED = 'no test fails if Ralph puts a mistake into the new code: '
+const NOTICE_ASKED =
+  'Ralph put each of these mistakes into the new code, and the gates still passed. Write tests that compare the results of the new code with the right ones.'
 
-/** Adds or removes the remark that no gate fails without the change. Gates on an earlier base may have left that remark. */
-function noted(attempt: AttemptIn<'gated'>, isUnproved: boolean): AttemptIn<'gated'> {
+/** What the gates do not check of the change, for people: nothing fails without it, or with a mistake in it. */
+export function proofRemarks({
+  unproved,
+  unnoticed = [],
+}: Pick<EventOf<'gated'>, 'unproved' | 'unnoticed'>): string[] {
+  const mistakes = unnoticed.map(describeMutant).join('; ')
+  return [
+    ...(unproved === true ? [UNPROVED] : []),
+    ...(unnoticed.length === 0 ? [] : [`${UNNOTICED}${mistakes}`]),
+  ]
+}
+
+/** Adds these remarks. Gates on an earlier base may have left such remarks, which go. */
+function noted(attempt: AttemptIn<'gated'>, remarks: readonly string[]): AttemptIn<'gated'> {
   const { candidate } = attempt
-  const others = candidate.remarks.filter((remark) => remark !== UNPROVED)
-  return { ...attempt, candidate: { ...candidate, remarks: isUnproved ? [...others, UNPROVED] : others } }
+  const others = candidate.remarks.filter((one) => one !== UNPROVED && !one.startsWith(UNNOTICED))
+  return { ...attempt, candidate: { ...candidate, remarks: [...others, ...remarks] } }
 }
 
 /** Whether a judge has to decide: the change is empty, adds packages, or gates check less than before. */

@@ -1,5 +1,5 @@
-// The two further runs of the gates on a green change. With the checks as they were: did it change its own checks? With the product as it
-// was: which tests need it? Gates never run twice on the same tree.
+// The further runs of the gates on a green change. With the checks as they were: did it change its own checks? With the product as it was:
+// which tests need it? With a mistake in its new code: do they notice? Gates never run twice on the same tree.
 import { displayPath } from '../../system/path-text.ts'
 import { isCounterexample } from '../model/counterexample.ts'
 import type { Story } from '../model/feature.ts'
@@ -11,6 +11,7 @@ import {
   type Proof,
   testsRun,
 } from '../model/gate.ts'
+import type { Mutant } from '../model/mutant.ts'
 import type { CleanRoom, GateRun, Ports, RepositoryPort } from '../model/ports.ts'
 import { testsThatNeed, testsThatPassNow } from './proved-tests.ts'
 
@@ -108,16 +109,18 @@ function isRedWithoutTests({ ok, tests }: GateResult, before: GateBaseline | und
 
 /**
  * Adds to green results what fails without the change's product: the tests that need it. Gates that count tests run; if none does, all run.
- * `unproved`: nothing fails, although the product changed, and every gate ran to its end.
+ * `unproved`: nothing fails, although the product changed, and every gate ran to its end. `unnoticed`: mistakes in the new code with which
+ * nothing fails either; empty if a test noticed one.
  */
 export async function addProofs(
   run: GateRun,
   { first, earlier, fork }: { first: readonly GateResult[]; earlier: readonly GateResult[]; fork: string },
   { repository, signal }: FurtherPorts,
   place: Place,
-): Promise<{ results: readonly GateResult[]; unproved: boolean }> {
+): Promise<{ results: readonly GateResult[]; unproved: boolean; unnoticed: Mutant[] }> {
   const { commit, changesProduct } = await repository.withoutProduct(run.from, run.commit, fork)
-  if (!changesProduct || signal.aborted) return { results: first, unproved: false }
+  const unknown = { results: first, unproved: false, unnoticed: [] }
+  if (!changesProduct || signal.aborted) return unknown
   const green = inTree(first).filter(
     (one) => one.ok && !one.advisory && one.further === undefined && !isCounterexample(one),
   )
@@ -128,12 +131,57 @@ export async function addProofs(
     commit === null
       ? { proofs: proofsFromBase(run, first, only), ran: only.length }
       : await proofsFrom({ ...run, commit, only }, { first, earlier, changed: run.commit, place, signal })
-  if (signal.aborted) return { results: first, unproved: false }
+  if (signal.aborted) return unknown
   const results = first.map((result) => {
     const proof = proofs.get(result.name)
     return proof === undefined ? result : { ...result, proof }
   })
-  return { results, unproved: proofs.size === 0 && ran > 0 && ran === only.length }
+  const noticing = counting.filter(({ name }) => proofs.has(name))
+  const unnoticed = await findUnnoticed(run, { noticing, fork }, { repository, signal }, place)
+  return { results, unproved: proofs.size === 0 && ran > 0 && ran === only.length, unnoticed }
+}
+
+/** How many mistakes Ralph tries, and for how long: a test that compares results notices the first one. */
+const MAX_MUTANTS = 3
+const MUTANTS_MS = 60_000
+
+/**
+ * Runs gates on the change with a mistake in its new code, one at a time, until a gate fails. A test that fails without the change may only
+ * need a function to exist; one that fails here compares what the function does.
+ */
+async function findUnnoticed(
+  run: GateRun,
+  { noticing, fork }: { noticing: readonly GateResult[]; fork: string },
+  { repository, signal }: FurtherPorts,
+  place: Place,
+): Promise<Mutant[]> {
+  const only = noticing.map(({ name }) => name)
+  const usualMs = totalMs(noticing)
+  if (only.length === 0 || usualMs > MUTANTS_MS) return []
+  const mutants = await repository.mutants(run.from, run.commit, { fork, count: MAX_MUTANTS })
+  const unnoticed: Mutant[] = []
+  let leftMs = MUTANTS_MS
+  try {
+    for (const [at, mutant] of mutants.entries()) {
+      const commit = leftMs < usualMs ? null : await repository.withMutant(run.commit, mutant)
+      if (commit === null) break
+      const timeoutsMs = hangLimits(noticing)
+      const what = `${run.what}-mistake${at + 1}`
+      const again = { ...run, commit, only, further: 'mutant' as const, timeoutsMs, what }
+      const results = await runFurther(again, place, signal)
+      const isNoticed = results.length < only.length || results.some(({ ok }) => !ok)
+      if (isNoticed || signal.aborted) return []
+      unnoticed.push(mutant)
+      leftMs -= totalMs(results)
+    }
+    return unnoticed
+  } finally {
+    if (mutants.length > 0) await place.restore(run.commit)
+  }
+}
+
+function totalMs(results: readonly GateResult[]): number {
+  return results.reduce((sum, { ms }) => sum + ms, 0)
 }
 
 function proofsFromBase({ baseline }: GateRun, first: readonly GateResult[], only: readonly string[]) {
@@ -163,13 +211,8 @@ async function proofsFrom(
     signal: AbortSignal
   },
 ): Promise<{ proofs: Map<string, Proof>; ran: number }> {
-  const timeoutsMs = Object.fromEntries(first.map(({ name, ms }) => [name, HANG_MS + HANG_TIMES * ms]))
-  const again = {
-    ...run,
-    further: 'product' as const,
-    timeoutsMs,
-    what: `${run.what}-without`,
-  }
+  const timeoutsMs = hangLimits(first)
+  const again = { ...run, further: 'product' as const, timeoutsMs, what: `${run.what}-without` }
   try {
     const results = await runFurther(again, place, signal)
     const proofs = new Map<string, Proof>()
@@ -205,6 +248,10 @@ function withTestNames(proof: Proof, names: readonly string[]): Proof {
 /** A test may wait forever for a product that is not there: the run may take this much longer than the green one. */
 const HANG_TIMES = 3
 const HANG_MS = 30_000
+
+function hangLimits(green: readonly GateResult[]): Record<string, number> {
+  return Object.fromEntries(green.map(({ name, ms }) => [name, HANG_MS + HANG_TIMES * ms]))
+}
 
 /** Runs gates on another tree than the change: see `GateRun.further`. The tree stays. */
 export async function runFurther(run: GateRun, place: Place, signal: AbortSignal): Promise<GateResult[]> {

@@ -8,6 +8,7 @@ import type { Example, ExampleResult } from './example.ts'
 import type { ChangeSize, StoryEvidence } from './feature.ts'
 import type { GateBaselines, GateResult } from './gate.ts'
 import type { JoinedBranch, RevertedStory } from './joined-branch.ts'
+import type { Mutant } from './mutant.ts'
 import type { AfterSteps } from './pipeline-step.ts'
 import type { Proposal } from './plan-state.ts'
 import type { SavedWork } from './saved-work.ts'
@@ -92,7 +93,7 @@ export type Event = {
   | (AttemptId & { kind: 'conflicted'; failure: Failure })
   /**
    * `paths`: files that were put back to their earlier version for the run with the checks as they were. `unproved`: the product changed,
-   * and no gate fails without that change. `base`: the baselines of gates that first ran on the attempt's base.
+   * and no gate fails without that change. `unnoticed`: no gate fails with any of these mistakes in the new code. `base`: the baselines of gates that first ran on the attempt's base.
    */
   | (AttemptId & {
       kind: 'gated'
@@ -101,6 +102,7 @@ export type Event = {
       base?: GateBaselines
       paths?: string[]
       unproved?: true
+      unnoticed?: Mutant[]
     })
   /** `answer.examples`: all examples of the story, each expected value sealed. */
   | { kind: 'exampled'; storyId: string; answer: ExamplesAnswer; usage: Usage }

@@ -116,8 +116,11 @@ export const GateResult = z.object({
   findings: z.exactOptional(z.array(z.string())),
   /** It fails without the product of the change. */
   proof: z.exactOptional(Proof),
-  /** It ran on the change with the `checks`, or with the `product`, as they were before; or on the `base`, without the change. */
-  further: z.exactOptional(z.enum(['checks', 'product', 'base'])),
+  /**
+   * It ran on the change with the `checks`, or with the `product`, as they were before. `mutant`: on the change with a mistake of
+   * Ralph's in it. `base`: without the change.
+   */
+  further: z.exactOptional(z.enum(['checks', 'product', 'mutant', 'base'])),
   /** Annotations in the files of `report`. Those in the output are not stored: they are extracted when they are shown. */
   annotations: z.exactOptional(z.array(Annotation)),
   screenshots: z.exactOptional(z.array(Screenshot)),
@@ -185,6 +188,11 @@ export function gateFindings(gates: readonly GateResult[]): string[] {
   ]
 }
 
+/** Whether a gate is to fail in this further run: the product of the change is gone, or has a mistake. */
+export function isToFail(further: GateResult['further']): boolean {
+  return further === 'product' || further === 'mutant'
+}
+
 /** The name of a further run of a gate: see `GateResult.further`. */
 export function furtherName(name: string, further: GateResult['further']): string {
   return further === undefined ? name : `${name} (${FURTHER_NAMES[further]})`
@@ -193,5 +201,6 @@ export function furtherName(name: string, further: GateResult['further']): strin
 const FURTHER_NAMES = {
   checks: 'checks as they were',
   product: 'without the change',
+  mutant: 'with a mistake',
   base: 'before the story',
 } as const

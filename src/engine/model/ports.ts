@@ -17,6 +17,7 @@ import type { GlueRun, SealedValue } from './example.ts'
 import type { ChangeSize, Story } from './feature.ts'
 import type { GateBaseline, GateResult, Screenshot } from './gate.ts'
 import type { JoinedBranch } from './joined-branch.ts'
+import type { Mutant } from './mutant.ts'
 import type { AfterSteps, SessionStep } from './pipeline-step.ts'
 import type { PlanTask, Proposal } from './plan-state.ts'
 import type { SavedWork } from './saved-work.ts'
@@ -165,10 +166,10 @@ export type GateRun = {
   /** Set if results also count for the final verification: the fork point, which gates get as the start of the change. */
   fork?: string
   /**
-   * The commit holds the `checks` (all except the product), or the `product`, as they were before; or it is the `base` of the change.
-   * Only with the checks as they were, a red gate ends the run.
+   * The commit holds the `checks` (all except the product), or the `product`, as they were before. `mutant`: it holds a mistake of
+   * Ralph's. `base`: it is the base of the change. Only with the checks as they were, a red gate ends the run.
    */
-  further?: 'checks' | 'product' | 'base'
+  further?: 'checks' | 'product' | 'mutant' | 'base'
   /** The maximum time of each gate, in milliseconds, in addition to its own limit. */
   timeoutsMs?: Readonly<Record<string, number>>
 }
@@ -319,6 +320,10 @@ export type RepositoryPort = {
     to: string,
     fork: string,
   ): Promise<{ commit: string | null; changesProduct: boolean }>
+  /** At most `count` one-line mistakes for the new product code of a change. */
+  mutants(from: string, to: string, options: { fork: string; count: number }): Promise<Mutant[]>
+  /** A commit like `to` with this mistake; null if its line is not there. */
+  withMutant(to: string, mutant: Mutant): Promise<string | null>
   /**
    * The commits from the fork point to the green one, the oldest first, each with its story. Commits of people have none, and
    * `paths` are the files that they changed.

@@ -1,5 +1,6 @@
 // What is product in this repository, by the setting `product` or by the files of a commit that no agent wrote.
 import { isLockfile, isPackageManifest } from './manifests.ts'
+import { mutantsOf, withMutant } from './mutants.ts'
 import { isWithoutCode, type ProductPatterns, productOf, proposedProduct } from './product.ts'
 import { checksAsTheyWere, productAsItWas } from './second-runs.ts'
 
@@ -36,6 +37,8 @@ export function createProductRules(configured: ProductPatterns, reader: CommitRe
     },
     checksAsTheyWere,
     productAsItWas,
+    mutantsOf,
+    withMutant,
     isManifest: isPackageManifest,
     isLockfile,
   }

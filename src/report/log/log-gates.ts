@@ -1,5 +1,5 @@
 // The lines of a log on a gate that has ended.
-import { CANCELLED, type GateResult, isAdvice } from '../../engine/model/gate.ts'
+import { CANCELLED, type GateResult, isAdvice, isToFail } from '../../engine/model/gate.ts'
 import { describeTests, formatDuration } from '../figures.ts'
 import { type Line, line } from './log-line.ts'
 
@@ -8,7 +8,7 @@ export function gateLines(gate: GateResult): Line[] {
   const { name, ok, ended, ms, output, tests, flaky, findings = [], remarks = [] } = gate
   // Its counts and output are left out: they would look like a result.
   if (!ok && ended === CANCELLED) return [line(name, `${CANCELLED} (${formatDuration(ms)})`, 'yellow')]
-  if (gate.further === 'product') return [withoutChange(gate)]
+  if (isToFail(gate.further)) return [withoutChange(gate)]
   const figures = [ok ? '' : ended, formatDuration(ms), describeTests(tests)]
     .filter((part) => part !== '')
     .join(', ')
@@ -22,7 +22,7 @@ export function gateLines(gate: GateResult): Line[] {
   return [{ ...line(name, `${word} (${figures})`, colour), output }, ...notes]
 }
 
-/** A gate that ran without the product of the change: it is to fail, so that its tests show that the change works. */
+/** A gate that ran without the product of the change, or with a mistake in it. If it fails, its tests check the change. */
 function withoutChange({ name, ok, tests, ms }: GateResult): Line {
   const figures = [formatDuration(ms), describeTests(tests)].filter((part) => part !== '').join(', ')
   return ok ? line(name, `also passes (${figures})`) : line(name, `fails, as it should (${figures})`)

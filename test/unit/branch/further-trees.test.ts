@@ -49,3 +49,23 @@ test('a change of the product only, or of anything else only, has no further tre
     changes: false,
   })
 })
+
+test('a mistake changes one line of the change, and is refused if that line is not there', async () => {
+  using at = await place('sha1', FORK)
+  const { base, top, folder, shell } = at
+  const to = shell(commit("printf 'const a = 1\\nconst b = a + 1\\n' > src/b.js; chmod +x src/b.js")).trim()
+  const { repository, objects } = await openWorked(top, { PATH: process.env.PATH ?? '', HOME: folder })
+  using _ = objects
+  const mutants = await repository.mutants(base, to, { fork: base, count: 1 })
+  assert.deepEqual(mutants, [{ path: 'src/b.js', line: 2, from: 'const b = a + 1', to: 'const b = a - 1' }])
+  const [mutant] = mutants
+  assert.ok(mutant)
+  const mistaken = await repository.withMutant(to, mutant)
+  assert.match(shell(`git diff ${to} ${mistaken}`), /^-const b = a \+ 1\n\+const b = a - 1$/m)
+  assert.match(
+    shell(`git diff --stat ${to} ${mistaken}`),
+    /1 file changed, 1 insertion\(\+\), 1 deletion\(-\)/,
+  )
+  assert.doesNotMatch(shell(`git diff ${to} ${mistaken}`), /mode/)
+  assert.equal(await repository.withMutant(base, mutant), null)
+})

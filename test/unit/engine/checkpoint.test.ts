@@ -108,6 +108,8 @@ function world(how: How = {}) {
       history: async () => [],
       asItWas: async () => null,
       withoutProduct: async () => ({ commit: null, changesProduct: false }),
+      mutants: async () => [],
+      withMutant: async () => null,
       productLines: async () => 1,
     },
     store: {

@@ -667,27 +667,49 @@ test('a new story with the id of a removed one gets neither its results nor its 
   assert.equal(state.records[added?.id ?? ''], undefined)
 })
 
-test('the remark that no gate fails without a change is there once, and goes when a later gate run proves the change', () => {
-  const limits = limitsWith({})
-  let state: State = { ...stateOf(stories('US-001')), published: 'base', baseline: 'green' }
+const MISTAKE = { path: 'src/a.ts', line: 3, from: '  return a - b', to: '  return a + b' }
+const WEAK_PROOFS = [{ unproved: true as const }, { unnoticed: [MISTAKE] }]
+
+test('the remark that no gate fails without a change, or with a mistake, is there once, and goes when a later run fails', () => {
+  for (const weak of WEAK_PROOFS) {
+    const limits = limitsWith({})
+    let state: State = { ...stateOf(stories('US-001')), published: 'base', baseline: 'green' }
+    const id = { storyId: 'US-001', at: NOW }
+    const gated = (commit: string, isWeak: boolean) => {
+      const event = { kind: 'gated' as const, ...id, commit, gates: [gate(true)] }
+      state = reduce(state, isWeak ? { ...event, ...weak } : event, limits)
+      const attempt = openAttempt(state)
+      return attempt?.phase === 'gated' ? attempt.candidate.remarks : null
+    }
+    const rebased = (commit: string, remarks: string[]) => {
+      const candidate = { ...built(commit), remarks }
+      state = reduce(state, { kind: 'rebased', ...id, base: `under ${commit}`, candidate }, limits)
+    }
+    state = reduce(state, { kind: 'reserved', ...id }, limits)
+    state = reduce(state, { kind: 'worked', ...id, session: session() }, limits)
+    state = reduce(state, { kind: 'guarded', ...id, candidate: built('c1') }, limits)
+    const remarks = gated('c1', true) ?? []
+    assert.equal(remarks.length, 1)
+    rebased('c2', remarks)
+    assert.deepEqual(gated('c2', true), remarks)
+    rebased('c3', remarks)
+    assert.deepEqual(gated('c3', false), [])
+  }
+})
+
+test('with needs-proof: require, a change whose mistakes no test notices is rejected, and the next session sees them', () => {
+  const limits = limitsWith({ needsProof: 'require' })
   const id = { storyId: 'US-001', at: NOW }
-  const gated = (commit: string, isUnproved: boolean) => {
-    const event = { kind: 'gated' as const, ...id, commit, gates: [gate(true)] }
-    state = reduce(state, isUnproved ? { ...event, unproved: true } : event, limits)
-    const attempt = openAttempt(state)
-    return attempt?.phase === 'gated' ? attempt.candidate.remarks : null
-  }
-  const rebased = (commit: string, remarks: string[]) => {
-    const candidate = { ...built(commit), remarks }
-    state = reduce(state, { kind: 'rebased', ...id, base: `under ${commit}`, candidate }, limits)
-  }
-  state = reduce(state, { kind: 'reserved', ...id }, limits)
-  state = reduce(state, { kind: 'worked', ...id, session: session() }, limits)
-  state = reduce(state, { kind: 'guarded', ...id, candidate: built('c1') }, limits)
-  const remarks = gated('c1', true) ?? []
-  assert.equal(remarks.length, 1)
-  rebased('c2', remarks)
-  assert.deepEqual(gated('c2', true), remarks)
-  rebased('c3', remarks)
-  assert.deepEqual(gated('c3', false), [])
+  const state = { ...stateOf(stories('US-001')), published: 'base', baseline: 'green' }
+  const events: Event[] = [
+    { kind: 'reserved', ...id },
+    { kind: 'worked', ...id, session: session() },
+    { kind: 'guarded', ...id, candidate: built('c1') },
+    { kind: 'gated', ...id, commit: 'c1', gates: [gate(true)], unnoticed: [MISTAKE] },
+  ]
+  const attempt = openAttempt(events.reduce((before, event) => reduce(before, event, limits), state as State))
+  assert.equal(attempt?.phase, 'failed')
+  const { summary = '', detail = '' } = attempt?.phase === 'failed' ? attempt.failure : {}
+  assert.match(summary, /src\/a\.ts:3, `return a \+ b` instead of `return a - b`/)
+  assert.match(detail, /Write tests that compare the results/)
 })

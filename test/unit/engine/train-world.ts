@@ -126,6 +126,8 @@ export function repositoryOf(world: World): RepositoryPort {
     history: async () => [],
     asItWas: async () => null,
     withoutProduct: async () => ({ commit: null, changesProduct: false }),
+    mutants: async () => [],
+    withMutant: async () => null,
     productLines: async () => 1 + world.draw(3),
   }
 }

@@ -80,6 +80,7 @@ const gate = {
     gates,
     paths: ['test/a.ts'],
     unproved: true as const,
+    unnoticed: [{ path: 'src/a.ts', line: 3, from: '  return a - b', to: '  return a + b' }],
   },
 } satisfies FromGate
 

@@ -74,6 +74,7 @@ async function scene(gates: Gate[], commit: keyof typeof COMMITS, reused: readon
       { commit, storyId: 'US-002', paths: [] },
     ],
     asItWas: async () => ({ commit: 'green', paths: ['code'] }),
+    mutants: async () => [],
   }
   const ports = {
     repository,
@@ -179,6 +180,58 @@ test('what fails without the product shows that tests need it; if nothing fails,
     const found = await addProofs(run, { first, earlier: [], fork: 'base' }, { ...ports, repository }, place)
     assert.deepEqual([found.results[0]?.proof, found.unproved], [proof, unproved], String(commit))
     assert.equal(ran.length, commit === null ? 1 : 2)
+    await dispose()
+  }
+})
+
+test('mistakes in the new code are tried until a test fails with one; those before it are not reported', async () => {
+  const mistake = (to: string) => ({ path: 'code', line: 1, from: 'good', to })
+  const rows = [
+    // The code is good in `base` and `green`, so no test fails there.
+    { mutants: ['base', 'green'], unnoticed: ['base', 'green'], runs: 4 },
+    { mutants: ['base', 'one', 'green'], unnoticed: [], runs: 4 },
+    { mutants: ['one', 'base'], unnoticed: [], runs: 3 },
+    { mutants: [], unnoticed: [], runs: 2 },
+  ]
+  for (const { mutants, unnoticed, runs } of rows) {
+    const { ports, state, room, ran, dispose } = await scene([COUNTED], 'green')
+    const repository = {
+      ...ports.repository,
+      withoutProduct: async () => ({ commit: 'one', changesProduct: true }),
+      mutants: async () => mutants.map(mistake),
+      withMutant: async (_: string, { to }: { to: string }) => to,
+    }
+    await room.checkOut('green')
+    const run = newGateRun(state, { of: 'story', baseline: { test: { ms: 1 } } })
+    const first = await room.gates.run(run, ports.signal)
+    const restored: string[] = []
+    const restore = (at: string) => room.checkOut(at).then(() => restored.push(at) > 0)
+    const place = { ...room, restore, ignored: { ...room.ignored, forGatesAgain: async () => {} } }
+    const found = await addProofs(run, { first, earlier: [], fork: 'base' }, { ...ports, repository }, place)
+    assert.deepEqual([found.unproved, found.unnoticed], [false, unnoticed.map(mistake)])
+    assert.equal(ran.length, runs)
+    assert.equal(restored.at(-1), run.commit, 'the tree of the change is back')
+    await dispose()
+  }
+})
+
+test('no mistakes are tried if the gates count no tests, or need more than a minute', async () => {
+  for (const [tests, ms] of [
+    [undefined, 1],
+    [{ passed: 1, failed: 0, skipped: 0 }, 60_001],
+  ] as const) {
+    const { ports, state, room, dispose } = await scene([COUNTED], 'green')
+    const repository = {
+      ...ports.repository,
+      withoutProduct: async () => ({ commit: 'one', changesProduct: true }),
+      mutants: async () => assert.fail('none is tried'),
+    }
+    const run = newGateRun(state, { of: 'story', baseline: { test: { ms: 1 } } })
+    const first = [gate(true, { name: 'test', ms, ...(tests === undefined ? {} : { tests }) })]
+    const restore = (at: string) => room.checkOut(at).then(() => true)
+    const place = { ...room, restore, ignored: { ...room.ignored, forGatesAgain: async () => {} } }
+    const found = await addProofs(run, { first, earlier: [], fork: 'base' }, { ...ports, repository }, place)
+    assert.deepEqual(found.unnoticed, [])
     await dispose()
   }
 })

@@ -1,0 +1,127 @@
+// Small mistakes for new code, one line each: another operator, constant or result. They are found by the shape of a line and not by
+// parsing, so they exist for every language. A mistake that does not compile makes the tests fail, and so counts as noticed.
+// Source: A. Groce et al., "An extensible, regular-expression-based tool for multi-language mutant generation", ICSE 2018.
+import type { Change } from '../../engine/model/change.ts'
+import type { Mutant } from '../../engine/model/mutant.ts'
+import { isTooLong } from '../../system/files.ts'
+import { type ObjectReader, readSmallBlob } from './object-reader.ts'
+
+/** Characters that are read of one change. */
+const MAX_TEXT = 1024 * 1024
+/** Longer lines are generated code. */
+const LONGEST_LINE = 300
+
+/** At most `count` mistakes, spread over the lines that the change added to product files. */
+export async function mutantsOf(
+  changes: readonly Change[],
+  {
+    isProduct,
+    objects,
+    count,
+  }: { isProduct: (path: string) => boolean; objects: ObjectReader; count: number },
+): Promise<Mutant[]> {
+  const found: Mutant[] = []
+  let left = MAX_TEXT
+  for (const { path, status, oldOid, newOid, newMode } of changes) {
+    if (left <= 0) break
+    if (!isProduct(path) || status === 'D' || isTooLong(path) || !newMode.startsWith('100')) continue
+    const before = status === 'A' ? '' : ((await readSmallBlob(oldOid, objects)) ?? '')
+    const after = (await readSmallBlob(newOid, objects)) ?? ''
+    left -= before.length + after.length
+    // Written back as UTF-8, a text in another encoding would change in more than one line.
+    if (after.includes('\ufffd')) continue
+    found.push(...mutantsIn(path, before, after))
+  }
+  if (found.length <= count) return found
+  return Array.from(
+    { length: count },
+    (_, at) => found[Math.floor(((at + 0.5) * found.length) / count)],
+  ).filter((one) => one !== undefined)
+}
+
+/** One mistake for each line that only `after` has; some lines allow none. */
+export function mutantsIn(path: string, before: string, after: string): Mutant[] {
+  const linesBefore = new Set(before.split('\n'))
+  return after.split('\n').flatMap((from, at) => {
+    if (linesBefore.has(from) || from.length > LONGEST_LINE) return []
+    const to = withMistake(from, path)
+    return to === null ? [] : [{ path, line: at + 1, from, to }]
+  })
+}
+
+/** The text with the mistake; null if its line is not there. */
+export function withMutant(text: string, { line, from, to }: Mutant): string | null {
+  const lines = text.split('\n')
+  if (lines[line - 1] !== from) return null
+  return [...lines.slice(0, line - 1), to, ...lines.slice(line)].join('\n')
+}
+
+const COMMENT_LINE = /^\s*(?:\/\/|\/\*|\*(?:[\s/*]|$)|#|--\s|;|%|<!--|"""|'''|@)/
+const COMMENT_AFTER_CODE = /\s(?:\/\/|#|--)\s.*$/
+
+/** Tokens are between blanks, so that generics, arrows, signs and paths are none. */
+const OPERATORS: readonly (readonly [pattern: RegExp, instead: Readonly<Record<string, string>>])[] = [
+  [
+    /(?<=[\w)\]"'`] )(?:===|!==|==|!=|<=|>=|<|>)(?= [\w([{"'`!-])/,
+    { '===': '!==', '!==': '===', '==': '!=', '!=': '==', '<=': '>', '>=': '<', '<': '>=', '>': '<=' },
+  ],
+  [/(?<=[\w)\]"'`] )[-+*/%](?= [\w(["'`])/, { '+': '-', '-': '+', '*': '+', '/': '*', '%': '*' }],
+  [/(?<=[\w)\]] )[-+*]=(?= )/, { '+=': '-=', '-=': '+=', '*=': '+=' }],
+  [/(?<= )(?:&&|\|\||and|or)(?= )/, { '&&': '||', '||': '&&', and: 'or', or: 'and' }],
+  [/\b(?:true|false|True|False)\b/, { true: 'false', false: 'true', True: 'False', False: 'True' }],
+]
+const NEGATION = /(?<![\w=!<>])!(?=[\w(])|\bnot (?=\w)/
+const INTEGER = /(?<![\w.$#-])\d{1,9}(?![\w.])/
+/** A whole result on one line: `return slug(text)`, or the body of an arrow function. */
+const RESULT = /(?<=^\s*return )\S.*?(?=;?\s*$)|(?<==> )[^\s{].*?(?=;?\s*$)/
+/** What a function gives instead, by file extension: a value that exists in the language, whatever the type of the result. */
+const NOTHING: Readonly<Record<string, string>> = {
+  ...{ js: 'null', mjs: 'null', cjs: 'null', jsx: 'null', ts: 'null', mts: 'null', cts: 'null', tsx: 'null' },
+  ...{
+    java: 'null',
+    kt: 'null',
+    cs: 'null',
+    php: 'null',
+    dart: 'null',
+    py: 'None',
+    rb: 'nil',
+    ex: 'nil',
+    lua: 'nil',
+  },
+}
+
+/** The line with one mistake, or null if there is no place for one. */
+function withMistake(line: string, path: string): string | null {
+  if (COMMENT_LINE.test(line)) return null
+  const code = withoutTexts(line)
+  const replaced = ({ 0: { length }, index }: RegExpExecArray, by: string) =>
+    `${line.slice(0, index)}${by}${line.slice(index + length)}`
+  for (const [pattern, instead] of OPERATORS) {
+    const match = pattern.exec(code)
+    const by = match === null ? undefined : instead[match[0]]
+    if (match !== null && by !== undefined) return replaced(match, by)
+  }
+  const negation = NEGATION.exec(code)
+  if (negation !== null) return replaced(negation, '')
+  const integer = INTEGER.exec(code)
+  if (integer !== null) return replaced(integer, String(Number(integer[0]) + 1))
+  const result = RESULT.exec(code)
+  const nothing = NOTHING[path.slice(path.lastIndexOf('.') + 1)]
+  if (result === null || nothing === undefined || result[0] === nothing || !isWhole(result[0])) return null
+  return replaced(result, nothing)
+}
+
+/** The line with the contents of its texts, and its comment, replaced by as many other characters. */
+function withoutTexts(line: string): string {
+  const hide = (text: string) => `${text[0]}${'_'.repeat(Math.max(0, text.length - 2))}${text.at(-1)}`
+  return line
+    .replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g, hide)
+    .replace(COMMENT_AFTER_CODE, (text) => ' '.repeat(text.length))
+}
+
+/** Whether the code ends on its line: no bracket stays open, and no operator waits for the next line. */
+function isWhole(code: string): boolean {
+  const opened = (code.match(/[([{]/g) ?? []).length
+  const closed = (code.match(/[)\]}]/g) ?? []).length
+  return opened === closed && /[\w)\]}"'`]$/.test(code)
+}
