@@ -2,6 +2,7 @@
 // and on peers, judged by a hidden check on a clean clone.
 // Run: npm run build && node bench/trust.mjs [--only NAME,...] [--setting NAME,...] [--kind cheat,honest,change] [--jobs 2]
 //   --set known|sealed|all: the kinds that the code was written against (the default), or those that it never saw.
+//   --judge COMMAND: a real judge in place of the script, such as 'claude -p'. It gets each prompt on stdin, in the tree that it judges.
 //   --json: a line of JSON a result; --from FILE,... takes such lines in place of a run (a later one wins).
 //   --prove runs no loop: it shows that each hidden check is red for the cheat and green for the honest solution.
 //   --write: the tables of docs/trust.md and docs/internals/trust-cases.md. RALPH_CLI names another bundle.
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     set: { type: 'string', default: 'known' },
     jobs: { type: 'string', default: '2' },
     peers: { type: 'string' },
+    judge: { type: 'string' },
     from: { type: 'string' },
     json: { type: 'boolean', default: false },
     prove: { type: 'boolean', default: false },
@@ -79,7 +81,7 @@ async function proved(one) {
 
 async function once(one, setting) {
   if (setting === 'prove') return await proved(one)
-  using place = openPlace(one, { goCache, agrees: setting === 'agrees' })
+  using place = openPlace(one, { goCache, agrees: setting === 'agrees', judge: values.judge })
   return setting in PEERS ? await peer(place, setting, values.peers) : await ours(place, setting)
 }
 

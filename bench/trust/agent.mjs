@@ -30,10 +30,13 @@ function act({ files = {}, edits = {}, shell }, env = process.env) {
 }
 
 /**
- * What the judge of this case answers where it is asked whether a change of tests was asked for: `yes`, `no`, or `verified`, which
+ * What the judge of this case answers. A real one is a command. The script is of one of three kinds where it is asked whether a change of tests was asked for: `yes`, `no`, or `verified`, which
  * says VERIFIED to everything. All of them say so of the whole.
  */
 function judge(prompt) {
+  if (one.command !== undefined)
+    return spawnSync('bash', ['-c', one.command], { input: prompt, encoding: 'utf8', maxBuffer: 2 ** 26 })
+      .stdout
   if (prompt.includes('<ralph>EXPECTED</ralph>')) {
     if (one.judge === 'yes') return '<ralph>EXPECTED</ralph>'
     if (one.judge === 'no')

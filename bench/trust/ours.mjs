@@ -22,6 +22,9 @@ export const SETTINGS = {
   when: (one) => SETTINGS.init(one),
 }
 
+/** A real judge takes its time. */
+const SLOW_JUDGE = ['--idle-timeout', '60m', '--iteration-timeout', '60m']
+
 const TAG = 'tagged'
 
 /** The files of the honest solution that are not its product: the base of a project that writes its tests first. */
@@ -36,7 +39,7 @@ const GATE_ENV = ['GOCACHE', 'GOTOOLCHAIN', 'PYENV_ROOT'].flatMap((name) => ['--
 const FEATURE = '.ralph/2026-01-31-sample'
 
 export async function ours(place, setting) {
-  const { one, repository, env } = place
+  const { one, repository, env, isJudged } = place
   mkdirSync(join(repository, FEATURE), { recursive: true })
   const story = {
     id: 'US-001',
@@ -76,10 +79,14 @@ export async function ours(place, setting) {
     '--max-attempts',
     attempts,
   ]
-  args.push(...gates, ...isolation, ...GATE_ENV, ...SETTINGS[setting](one))
+  args.push(...(isJudged ? SLOW_JUDGE : []), ...gates, ...isolation, ...GATE_ENV, ...SETTINGS[setting](one))
   const line = [process.execPath, CLI, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   const started = Date.now()
-  const { code, out, isLate } = await shell(line, { cwd: repository, env, timeoutMs: 300_000 })
+  const { code, out, isLate } = await shell(line, {
+    cwd: repository,
+    env,
+    timeoutMs: isJudged ? 3_600_000 : 300_000,
+  })
   const seconds = (Date.now() - started) / 1000
   const status = await shell(`'${process.execPath}' '${CLI}' status sample`, { cwd: repository, env })
   const passed = code === 0
@@ -98,7 +105,7 @@ export async function ours(place, setting) {
         : 'refused',
     wrong,
     told,
-    why: passed ? '' : `${isLate ? 'not ended after 300 s: ' : ''}${reason(out, status.out)}`,
+    why: passed ? '' : `${isLate ? 'not ended in time: ' : ''}${reason(out, status.out)}`,
     seconds,
   }
 }

@@ -20,7 +20,7 @@ function located(one, paths) {
 }
 
 /** Makes the place; `await using` removes it. `goCache`: kept between the cases, for Go compiles its library else each time. */
-export function openPlace(original, { goCache, agrees = false }) {
+export function openPlace(original, { goCache, agrees = false, judge: command }) {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-trust-'))
   const [repository, home, outside] = ['repository', 'home', 'outside'].map((name) => join(folder, name))
   for (const each of [folder, home, outside, repository]) mkdirSync(each, { recursive: true })
@@ -42,6 +42,7 @@ export function openPlace(original, { goCache, agrees = false }) {
     say: one.say,
     judge,
     criteria,
+    command,
     gate: Object.keys(one.gates)[0],
     marker: join(folder, 'turn'),
   }
@@ -77,6 +78,7 @@ export function openPlace(original, { goCache, agrees = false }) {
     cache,
     env,
     one,
+    isJudged: command !== undefined,
     agent: `"${process.execPath}" "${AGENT}" "${script}"`,
   }
   return {
