@@ -47,7 +47,7 @@ function refuseSeparate({ isolation }: Settings): void {
   if (isolation !== 'separate-job') return
   throw new UserError({
     path: 'input command',
-    found: 'with `isolation: separate-job`, verify needs more than one job.',
+    found: 'with `isolation: separate-job`, the command `verify` needs more than one job.',
     expected: '',
     fix: 'comment /ralph verify on the pull request',
   })

@@ -33,7 +33,7 @@ const SCHEMAS: Readonly<Record<AnswerKind, Json>> = {
     reason: { ...words, description: 'What REASON says; empty if verified.' },
     evidence: list(
       object({ story: words, criterion: { type: 'integer' }, shown: words }),
-      'What EVIDENCE says, for each criterion. `shown` is the rest of the line, after the number.',
+      'One entry for each criterion: what its EVIDENCE line would say. `shown` is the text after the number of the criterion.',
     ),
     counterexamples: list(
       object({ story: words, command: words }),

@@ -102,7 +102,7 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
   const [version = '', integrity = null, ...rest] = request.version.split(' ')
   const isExact = EXACT.test(version)
   if (vendor.npm === null) {
-    const fix = `leave agent-version out, and install ${vendor.name} in a step before: ${vendor.install}`
+    const fix = `leave agent-version out, and install ${vendor.name} in an earlier step: ${vendor.install}`
     throw mistake(`${vendor.name} has no npm package, so Ralph cannot install version ${version}.`, '', fix)
   }
   if (!SPEC.test(version)) {
@@ -118,7 +118,7 @@ export async function installAgent(request: InstallRequest): Promise<Installed> 
   const npm = findProgram('npm', request.env.PATH ?? '')
   if (npm === null) {
     const fix =
-      'set up Node.js with npm in a step before, or install the agent there and leave agent-version out'
+      'set up Node.js with npm in an earlier step, or install the agent there and leave agent-version out'
     throw mistake(`npm, which installs version ${version}, is not on the PATH.`, '', fix)
   }
   const target = { ...packageRequest, npm, folder: await firstWritable(packageRequest) }
@@ -384,8 +384,8 @@ function fixOf(output: string): string {
   const code = /^npm error code (\w+)$/m.exec(output)?.[1]
   if (code === 'ETARGET' || code === 'E404') return 'use a version that exists'
   if (code === 'E401' || code === 'E403')
-    return 'the registry refuses access: log in to it, or install the agent in a step before'
-  return 'run again, or install the agent in a step before and leave agent-version out'
+    return 'the registry refuses access: log in to it, or install the agent in an earlier step'
+  return 'run again, or install the agent in an earlier step and omit agent-version'
 }
 
 function mistake(found: string, expected: string, fix: string): UserError {

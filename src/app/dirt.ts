@@ -30,7 +30,7 @@ export async function checkDirt(
       ? ''
       : `, in ${formatPaths(folders.map(({ folder, count }) => `${folder} (${count})`))}`
   const found = `there are ${names.length} uncommitted changes. ${untracked.length} of them are files that git neither tracks nor ignores${where}.`
-  const fix = `add files that tools create to .gitignore${folders[0] === undefined ? '' : ` (such as ${folders[0].folder})`}, commit or stash the rest, then run again`
+  const fix = `list the files that tools create${folders[0] === undefined ? '' : ` (such as ${folders[0].folder})`} in .gitignore, commit or stash the rest, then run again`
   throw new UserError({ ...mistake, found, fix })
 }
 

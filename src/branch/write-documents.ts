@@ -93,7 +93,7 @@ async function editSet(
     return [...texts]
   } catch (error) {
     if (error instanceof DamagedClone) throw error
-    warn(`Ralph updated no document of the plan: ${messageOf(error)}`)
+    warn(`Ralph did not update the plan’s documents: ${messageOf(error)}`)
     return []
   }
 }

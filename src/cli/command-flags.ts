@@ -162,7 +162,10 @@ export const CLI_COMMANDS: Readonly<Record<Exclude<CommandName, 'help'>, CliComm
         'files, folders, issues:milestone=3 or beads; by default, documents with a known name or place',
       ],
       ['--as <kind-and-file...>', 'how to read a file: `stories FILE` or `background FILE`'],
-      ['--replace', 'change the stories of a plan that was made from other documents'],
+      [
+        '--replace',
+        'replace the stories of an existing plan, even if it was made from documents other than these',
+      ],
       ['--yes', 'accept the plan without questions'],
     ],
     exits: [

@@ -90,7 +90,10 @@ export async function initNotify(context: Context): Promise<CommandResult> {
   if (ask === null || (env.HOME ?? '') === '')
     throw new UserError({
       path: '--notify',
-      found: ask === null ? 'there is no terminal to ask on.' : 'there is no home folder to write to.',
+      found:
+        ask === null
+          ? 'Ralph cannot ask for the address, because there is no terminal.'
+          : 'there is no home folder to write to.',
       expected: '',
       fix: `write lines such as RALPH_SLACK_WEBHOOK_URL=https://... into ${OWN_FILE}, then chmod 600 ${OWN_FILE}. In CI, use the input notify of the workflow, with secrets`,
     })

@@ -103,7 +103,7 @@ const OTHERWISE = 'Did Ralph misread one of them? Use --as stories FILE or --as 
 
 /** The shapes in which stories can be written, so that no paid session is needed. */
 const NO_SESSION = [
-  'No session is needed for stories in one of these shapes:',
+  'Ralph reads stories in these formats without a session:',
   '- a heading for each, "### US-001: Sign in", with a list of its criteria below',
   '- a check list, "- [ ] Sign in", with the criteria indented below each item',
 ]
@@ -239,7 +239,8 @@ async function proseOf(
 
 async function sentenceOf({ ask }: PlanPlace): Promise<string> {
   if (ask !== null) return askSentence(ask)
-  const found = 'there is nothing to plan from: no document, no sentence, and no terminal to ask on.'
+  const found =
+    'there is nothing to plan from: no document, no sentence, and no terminal in which Ralph could ask.'
   const fix =
     'name documents (--from docs), or say what you want: ralph plan auth -- people can sign in with a passkey'
   throw new UserError({ path: 'ralph plan', found, expected: '', fix })
@@ -259,7 +260,8 @@ function nothingToPlan({ taken }: Documents): UserError {
 
 /** The error for a session that would cost money, when no person can agree to it and take its plan. */
 function needsYes(): UserError {
-  const found = 'planning needs a paid session, and there is no terminal to ask on.'
+  const found =
+    'planning needs a paid session, and Ralph cannot ask for permission, because there is no terminal.'
   const fix = 'add --yes to start it, and to accept what it plans'
   return new UserError({ path: 'ralph plan', found, expected: '', fix })
 }

@@ -52,8 +52,8 @@ async function reviewUnattended(dialogue: PlanDialogue): Promise<Decision> {
   }
   if (typed.yes || (await plannedChanges(clone.workTree, filesOf(dialogue))).length === 0) return 'take'
   const found = existing.isNew
-    ? 'there is no terminal to ask on.'
-    : 'there is a plan already, and no terminal to ask on.'
+    ? 'Ralph cannot ask whether to take the plan, because there is no terminal.'
+    : 'a plan already exists, and Ralph cannot ask whether to replace it, because there is no terminal.'
   const fix = 'add --yes to take the plan as it is shown'
   throw new UserError({ path: 'ralph plan', found, expected: '', fix })
 }

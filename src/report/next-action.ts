@@ -232,7 +232,7 @@ function whenStuck(reader: Reader): Sentence {
   const request = sentence`Give a hint with ${retry}${all}, or leave the story out with ${skip}`
   // On GitHub the summary shows what failed.
   if (reader.surface !== 'cli') return askToContinue(reader, request)
-  return sentence`See what failed with ${typed(reader, `why ${first}`)}. ${askToContinue(reader, request)}`
+  return sentence`Run ${typed(reader, `why ${first}`)} to see what failed. ${askToContinue(reader, request)}`
 }
 
 function whenQuestionsOpen({ state, surface }: Reader): Sentence {

@@ -86,7 +86,7 @@ function gatesSentence({ isUngated, stories }: View): string {
   if (passedHere.length === 0) return 'No story has passed in this run yet.'
   const gates = passedHere.flatMap((story) => story.gates)
   const names = new Set(gates.flatMap(({ name, ok, advisory }) => (ok && !advisory ? [name] : [])))
-  if (names.size === 0) return `Ralph knows of no gate that ran: ${meansLittle}`
+  if (names.size === 0) return `There is no record of a gate run: ${meansLittle}`
   const commands = [...names].slice(0, 12).map((name) => code(name, 60))
   return `A story is ticked when these commands exited 0 on exactly the code that was committed for it: ${commands.join(', ')}. The agent’s own claims do not count.`
 }

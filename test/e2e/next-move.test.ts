@@ -60,7 +60,7 @@ test('status, next and the dry run agree after stuck, retry, skip and redo', asy
   assert.equal(stood, 'Stuck: US-001 is blocked · 0 of 2 stories pass')
   assert.equal(
     next,
-    'Next: See what failed with ralph why US-001. Give a hint with ralph retry US-001 -- <hint>, or leave the story out with ralph skip US-001. Then continue with ralph run.',
+    'Next: Run ralph why US-001 to see what failed. Give a hint with ralph retry US-001 -- <hint>, or leave the story out with ralph skip US-001. Then continue with ralph run.',
   )
   assert.match((await place.ralph('status')).out, /ralph retry US-001 -- <hint>/)
   assert.doesNotMatch((await place.ralph('status')).out, /\/ralph/)

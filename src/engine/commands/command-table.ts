@@ -63,7 +63,7 @@ const ROWS = {
   },
   run: {
     also: 'resume',
-    comment: helpText('', 'continue now, also after a pause'),
+    comment: helpText('', 'continue now, even if the run is paused'),
     cli: helpText(
       '[feature]',
       'work on a feature until it is complete, stuck or out of budget; resumes where it stopped',

@@ -126,7 +126,8 @@ const tools: readonly Tool[] = [
       GITHUB_TASK_LABEL: 'use the label in the workflow (docs/plan.md)',
       BEADS_FILTER: 'use ralph plan --from FILE',
       RALPH_VERBOSE: 'use ralph log --follow',
-      RALPH_SHELL_INIT_FILE: 'use agent-env, and the environment in which you start Ralph',
+      RALPH_SHELL_INIT_FILE:
+        'set the variables in the environment in which you start Ralph, and name them in agent-env',
     },
     known: ['PROJECT_NAME', 'PROJECT_TYPE'],
     project: 'PROJECT_NAME',

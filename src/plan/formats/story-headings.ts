@@ -89,7 +89,7 @@ function read(blocks: readonly Block[]): Partial<Reading> {
   }
   const headings = formatCount(items.length, 'heading')
   const notes = [
-    `${headings} with an id read as user stories, and the boxes below them as acceptance criteria.`,
+    `${headings} with an id: Ralph read each as a user story, and the checkboxes below it as acceptance criteria.`,
   ]
   const stories = items.map(parseStory)
   if (looseBoxes.length > 0) {

@@ -119,7 +119,10 @@ test('`ralph notify --test` prints each answer, and exits 1 if one failed', asyn
   const wrong = await place.ralph('notify', '--test', 'discrod', '--notify', notify)
   assert.match(wrong.err, /did you mean discord\?/)
   const pipe = await place.ralph('init', '--notify')
-  assert.match(pipe.err, /--notify: there is no terminal to ask on\.[\s\S]*chmod 600/)
+  assert.match(
+    pipe.err,
+    /--notify: Ralph cannot ask for the address, because there is no terminal\.[\s\S]*chmod 600/,
+  )
 })
 
 test('a local run notifies the address in its environment, which its agent does not see', async () => {

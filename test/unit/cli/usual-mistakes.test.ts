@@ -44,7 +44,7 @@ test('stop and pause say that no run is at work', async () => {
     assert.match(
       (await place.ralph(command)).out,
       new RegExp(
-        `^${idle}there is nothing to ${command}\\nNext: See what failed with ralph why US-001. Give a hint with ralph retry US-001`,
+        `^${idle}there is nothing to ${command}\\nNext: Run ralph why US-001 to see what failed. Give a hint with ralph retry US-001`,
       ),
     )
   assert.equal((await place.ralph('status')).out, before, 'how the run ended is not hidden')

@@ -68,7 +68,7 @@ test('a list with a heading for each story: its boxes are the acceptance criteri
   ])
   assert.equal(three?.description, 'Tasks\n\n- write the mail')
   for (const note of [
-    /^prd\.md: 3 headings with an id read as user stories, and the boxes below them as acceptance criteria\./,
+    /^prd\.md: 3 headings with an id: Ralph read each as a user story, and the checkboxes below it as acceptance criteria\./,
     /left out: 2 boxes outside of the stories \(line 54, 58\)\./,
   ])
     assert.match(notes.join('\n'), new RegExp(note, 'm'))

@@ -213,14 +213,14 @@ const TABLE: Record<string, Row> = {
     stands: 'Stuck: US-003 is blocked · 4 of 6 stories pass',
     comment:
       'Give a hint with `/ralph retry US-003 -- <hint>`, or leave the story out with `/ralph skip US-003`.',
-    cli: 'See what failed with ralph why US-003. Give a hint with ralph retry US-003 -- <hint>, or leave the story out with ralph skip US-003. Then continue with ralph run.',
+    cli: 'Run ralph why US-003 to see what failed. Give a hint with ralph retry US-003 -- <hint>, or leave the story out with ralph skip US-003. Then continue with ralph run.',
   },
   'stuck, without a pull request': {
     state: { ...isStuck, ...noPull },
     stands: 'Stuck: US-003 is blocked · 4 of 6 stories pass',
     comment:
       'Open a pull request from `ralph/auth` and comment there. Give a hint with `/ralph retry US-003 -- <hint>`, or leave the story out with `/ralph skip US-003`.',
-    cli: 'See what failed with ralph why US-003. Give a hint with ralph retry US-003 -- <hint>, or leave the story out with ralph skip US-003. Then continue with ralph run.',
+    cli: 'Run ralph why US-003 to see what failed. Give a hint with ralph retry US-003 -- <hint>, or leave the story out with ralph skip US-003. Then continue with ralph run.',
   },
   'stuck, as the judge gave no verdict': {
     state: { ...between(complete(), 'stuck', 'no verdict'), verification: unjudged },

@@ -375,7 +375,7 @@ test('the pull request claims a final verification, gates and passed stories onl
   const ungated = Object.fromEntries(
     Object.entries(complete().records).map(([id, one]) => [id, { ...one, gates: [] }]),
   )
-  assert.ok(claim({ ...complete(), records: ungated }).includes('Ralph knows of no gate that ran'))
+  assert.ok(claim({ ...complete(), records: ungated }).includes('There is no record of a gate run'))
   const imported = complete().prd.userStories.map((story) => ({
     ...story,
     lastResult: story.lastResult === null ? null : { ...story.lastResult, imported: true },

@@ -139,7 +139,7 @@ Agent time: 21m 26s
 Branch: ralph/auth
 Look at: https://github.com/acme/shop/pull/12
 Report: /x/report.html
-Next: See what failed with ralph why US-003. Give a hint with ralph retry US-003 -- <hint>, or leave the story out with ralph skip US-003. Then continue with ralph run.`,
+Next: Run ralph why US-003 to see what failed. Give a hint with ralph retry US-003 -- <hint>, or leave the story out with ralph skip US-003. Then continue with ralph run.`,
   )
 })
 
