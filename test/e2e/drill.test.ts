@@ -90,7 +90,7 @@ test('drill: the screen names what passes, and a line that was tried stops it', 
   assert.match(out, /^Your gates and settings stop \d+ of \d+ kinds of wrong work\./m)
   assert.match(
     out,
-    /^\d+ pass, but the report has a finding:\n[\s\S]*^ {2}adds code that no test reaches: no gate fails without this change$/m,
+    /^\d+ pass, but the report has a finding:\n[\s\S]*^ {2}adds code that no test reaches: no gate fails without this change, so no test shows that the change works$/m,
   )
   assert.match(
     out,
