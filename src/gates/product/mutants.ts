@@ -11,7 +11,10 @@ const MAX_TEXT = 1024 * 1024
 /** Longer lines are generated code. */
 const LONGEST_LINE = 300
 
-/** At most `count` mistakes, spread over the lines that the change added to product files. */
+/**
+ * At most `count` mistakes, spread over the lines that the change added to product files. If these are few lines, some get several
+ * mistakes, one at a time: by chance a right test can accept one of them, such as `2 + a` instead of `2 * a` for 2.
+ */
 export async function mutantsOf(
   changes: readonly Change[],
   {
@@ -20,7 +23,7 @@ export async function mutantsOf(
     count,
   }: { isProduct: (path: string) => boolean; objects: ObjectReader; count: number },
 ): Promise<Mutant[]> {
-  const found: Mutant[] = []
+  const found: Mutant[][] = []
   let left = MAX_TEXT
   for (const { path, status, oldOid, newOid, newMode } of changes) {
     if (left <= 0) break
@@ -32,21 +35,27 @@ export async function mutantsOf(
     if (after.includes('\ufffd')) continue
     found.push(...mutantsIn(path, before, after))
   }
-  if (found.length <= count) return found
-  return Array.from(
-    { length: count },
-    (_, at) => found[Math.floor(((at + 0.5) * found.length) / count)],
-  ).filter((one) => one !== undefined)
+  const firsts = found.flatMap(([first]) => first ?? [])
+  const others = found.flatMap(([, ...rest]) => rest)
+  return firsts.length > count ? spread(firsts, count) : [...firsts, ...others].slice(0, count)
 }
 
-/** One mistake for each line that only `after` has; some lines allow none. */
-export function mutantsIn(path: string, before: string, after: string): Mutant[] {
+function spread<T>(all: readonly T[], count: number): T[] {
+  const at = (part: number) => Math.floor(((part + 0.5) * all.length) / count)
+  return Array.from({ length: count }, (_, part) => all.slice(at(part), at(part) + 1)).flat()
+}
+
+/** The mistakes for each line that only `after` has; lines that allow none are left out. */
+export function mutantsIn(path: string, before: string, after: string): Mutant[][] {
   const linesBefore = new Set(before.split('\n'))
-  return after.split('\n').flatMap((from, at) => {
-    if (linesBefore.has(from) || from.length > LONGEST_LINE) return []
-    const to = withMistake(from, path)
-    return to === null ? [] : [{ path, line: at + 1, from, to }]
-  })
+  return after
+    .split('\n')
+    .map((from, at) =>
+      linesBefore.has(from) || from.length > LONGEST_LINE
+        ? []
+        : mistakesIn(from, path).map((to) => ({ path, line: at + 1, from, to })),
+    )
+    .filter((mutants) => mutants.length > 0)
 }
 
 /** The text with the mistake; null if its line is not there. */
@@ -65,8 +74,8 @@ const OPERATORS: readonly (readonly [pattern: RegExp, instead: Readonly<Record<s
     /(?<=[\w)\]"'`] )(?:===|!==|==|!=|<=|>=|<|>)(?= [\w([{"'`!-])/,
     { '===': '!==', '!==': '===', '==': '!=', '!=': '==', '<=': '>', '>=': '<', '<': '>=', '>': '<=' },
   ],
-  [/(?<=[\w)\]"'`] )[-+*/%](?= [\w(["'`])/, { '+': '-', '-': '+', '*': '+', '/': '*', '%': '*' }],
-  [/(?<=[\w)\]] )[-+*]=(?= )/, { '+=': '-=', '-=': '+=', '*=': '+=' }],
+  [/(?<=[\w)\]"'`] )[-+*/%](?= [\w(["'`])/, { '+': '-', '-': '+', '*': '/', '/': '*', '%': '*' }],
+  [/(?<=[\w)\]] )[-+*]=(?= )/, { '+=': '-=', '-=': '+=', '*=': '/=' }],
   [/(?<= )(?:&&|\|\||and|or)(?= )/, { '&&': '||', '||': '&&', and: 'or', or: 'and' }],
   [/\b(?:true|false|True|False)\b/, { true: 'false', false: 'true', True: 'False', False: 'True' }],
 ]
@@ -90,25 +99,23 @@ const NOTHING: Readonly<Record<string, string>> = {
   },
 }
 
-/** The line with one mistake, or null if there is no place for one. */
-function withMistake(line: string, path: string): string | null {
-  if (COMMENT_LINE.test(line)) return null
+/** The line with one mistake, for each kind of mistake that it has a place for. */
+function mistakesIn(line: string, path: string): string[] {
+  if (COMMENT_LINE.test(line)) return []
   const code = withoutTexts(line)
-  const replaced = ({ 0: { length }, index }: RegExpExecArray, by: string) =>
-    `${line.slice(0, index)}${by}${line.slice(index + length)}`
-  for (const [pattern, instead] of OPERATORS) {
-    const match = pattern.exec(code)
-    const by = match === null ? undefined : instead[match[0]]
-    if (match !== null && by !== undefined) return replaced(match, by)
-  }
-  const negation = NEGATION.exec(code)
-  if (negation !== null) return replaced(negation, '')
-  const integer = INTEGER.exec(code)
-  if (integer !== null) return replaced(integer, String(Number(integer[0]) + 1))
-  const result = RESULT.exec(code)
   const nothing = NOTHING[path.slice(path.lastIndexOf('.') + 1)]
-  if (result === null || nothing === undefined || result[0] === nothing || !isWhole(result[0])) return null
-  return replaced(result, nothing)
+  const kinds: readonly (readonly [pattern: RegExp, instead: (token: string) => string | undefined])[] = [
+    ...OPERATORS.map(([pattern, instead]) => [pattern, (token: string) => instead[token]] as const),
+    [NEGATION, () => ''],
+    [INTEGER, (token) => String(Number(token) + 1)],
+    [RESULT, (token) => (token !== nothing && isWhole(token) ? nothing : undefined)],
+  ]
+  return kinds.flatMap(([pattern, instead]) => {
+    const match = pattern.exec(code)
+    const by = match === null ? undefined : instead(match[0])
+    if (match === null || by === undefined) return []
+    return [`${line.slice(0, match.index)}${by}${line.slice(match.index + match[0].length)}`]
+  })
 }
 
 /** The line with the contents of its texts, and its comment, replaced by as many other characters. */

@@ -158,6 +158,8 @@ const NAMED: readonly (readonly [shown: string, level: string, test: string])[] 
   ['test/cart.test.ts adds two', 'proved', 'test/cart.test.ts: adds two'],
   ['test adds two items', 'tested', 'adds two items'],
   ['Test is empty.', 'tested', 'is empty'],
+  ['adds two', 'proved', 'test/cart.test.ts: adds two'],
+  ['adds two items: the sum of both', 'tested', 'adds two items'],
 ]
 for (const [shown, level, name] of NAMED) {
   test(`a test that a judge names as "${shown}" is ${level}`, async () => {
