@@ -12,8 +12,8 @@ const MAX_TEXT = 1024 * 1024
 const LONGEST_LINE = 300
 
 /**
- * At most `count` mistakes, spread over the lines that the change added to product files. If these are few lines, some get several
- * mistakes, one at a time: by chance a right test can accept one of them, such as `2 + a` instead of `2 * a` for 2.
+ * At most `count` mistakes, spread over the lines that the change added to product files. If these are few lines, some get several mistakes,
+ * one at a time. By chance, a right test can accept one of them, such as `2 - a` instead of `a - 2` for 2.
  */
 export async function mutantsOf(
   changes: readonly Change[],
