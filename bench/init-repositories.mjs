@@ -109,7 +109,7 @@ export function checksWithGates(repository, commands) {
     .split(' ')
     .filter(Boolean)
     .flatMap((word) => {
-      const [kind = '', times = '1'] = word.split('*')
+      const [, kind = '', times = '1'] = /^(.*?)(?:\*(\d+))?$/.exec(word)
       return Array.from({ length: Number(times) }, (_, at) => ({ kind, at }))
     })
   const isFound = ({ kind, at }) => {

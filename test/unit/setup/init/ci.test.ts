@@ -556,21 +556,24 @@ test('a job with a nightly toolchain checks what a stable one may not build', ()
     '{ uses: actions-rs/toolchain@v1, with: { toolchain: nightly-2024-09-15 } }',
   ]
   const text = nightly.map((step, at) => job(`n${at}`, step)).join('')
-  const stable = job('s', '{ uses: dtolnay/rust-toolchain@v1, with: { toolchain: stable } }')
+  const tests = '      - run: cargo test\n'
+  const stable = job('s', '{ uses: dtolnay/rust-toolchain@v1, with: { toolchain: stable } }') + tests
   const files = {
     '.github/workflows/ci.yml': `on: pull_request\nenv:\n  toolchain: nightly-2024-09-15\njobs:\n${text}${stable}`,
   }
   assert.deepEqual(
     readCi(folder(files)).checks.map(({ run }) => run),
-    ['ci/s.sh test'],
+    ['ci/s.sh test', 'cargo test'],
   )
+  const onlyNightly = job('n', 'uses: dtolnay/rust-toolchain@nightly') + tests
+  assert.deepEqual(checksOf(onlyNightly), ['other: ci/n.sh test', 'test: cargo test'], 'no other job tests')
   const both = job('b', 'uses: dtolnay/rust-toolchain@nightly').replace(
     '- run: ci',
     '- uses: dtolnay/rust-toolchain@stable\n      - run: ci',
   )
   assert.deepEqual(checksOf(both), ['other: ci/b.sh test'], 'a job that has a stable one too')
   const own = { ...files, 'rust-toolchain.toml': '[toolchain]\nchannel = "nightly-2024-09-15"\n' }
-  assert.equal(readCi(folder(own)).checks.length, 5, 'a project that is built with a nightly one itself')
+  assert.equal(readCi(folder(own)).checks.length, 6, 'a project that is built with a nightly one itself')
 })
 
 test('settings of clippy and rustfmt are a gate only if CI runs them, or runs no tests', () => {
