@@ -124,8 +124,8 @@ describe('a gate with `when`', () => {
     assert.equal(ended.code, 1, ended.out)
     assert.equal((await at.prompts()).length, 2, 'the session, and a judge of the changed test')
     assert.match(summaryOf(at), /^gate e2e/)
-    // In the next run: the base, the change, and both further runs.
-    assert.equal(await runsOf(at), 2 + 4)
+    // In the next run: the base, the change, and the runs with the old checks, without the change, and with a mistake.
+    assert.equal(await runsOf(at), 2 + 5)
     assert.equal(at.git('status', '--porcelain'), '')
   })
 })

@@ -108,11 +108,24 @@ export async function gateInTrain(its: PartRun, worker: string, tools: Tools): P
   const taker = takerOf(limits, ports, tools)
   const turnOf = async (step: AttemptStep, now: State): Promise<Turn> => {
     const { attempt } = step
-    if (step.kind === 'agent') return { event: await taker(attempt)(step, now) }
-    if (step.kind === 'guard' || step.kind === 'rebase') return { ports }
-    if (step.kind !== 'gates' || assignedWorker(attempt) !== worker) return 'left'
-    await ports.repository.checkOut(step.attempt.candidate.commit, null)
-    return { ports }
+    switch (step.kind) {
+      case 'agent':
+        return { event: await taker(attempt)(step, now) }
+      case 'guard':
+      case 'rebase':
+        return { ports }
+      case 'gates':
+        if (assignedWorker(attempt) !== worker) return 'left'
+        await ports.repository.checkOut(step.attempt.candidate.commit, null)
+        return { ports }
+      case 'try':
+      case 'judge':
+      case 'accept':
+      case 'enter':
+      case 'reject':
+      case 'return':
+        return 'left'
+    }
   }
   return runGate({ ...its, state }, (say) => ({
     ...inTurn(limits, ports, turnOf),

@@ -5,6 +5,7 @@ import {
   type Attempt,
   type AttemptId,
   type AttemptIn,
+  asGuarded,
   assignedWorker,
   attemptKey,
   type Failure,
@@ -218,11 +219,8 @@ export function rebased(state: State, event: EventOf<'rebased'>): State {
   const { base, candidate } = event
   const attempt = state.attempts[attemptKey(event)]
   if (attempt === undefined || !hasCandidate(attempt)) return state
-  const known = { gates: [], paths: [], tried: [], ...attempt }
-  const { gates: _gates, paths: _paths, tried: _tried, ...rest } = known
   return withAttempt(state, {
-    ...rest,
-    phase: 'guarded',
+    ...asGuarded(attempt),
     ...(attempt.train === undefined ? {} : { train: { ...attempt.train, isRedBehind: false } }),
     base,
     candidate,

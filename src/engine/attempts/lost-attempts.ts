@@ -1,6 +1,13 @@
 // Attempts of lost jobs and workers: they are returned, and the usage of their sessions is charged. Pure.
 
-import { type Attempt, type AttemptId, hasCandidate, isInLane, withoutWorker } from '../model/attempt.ts'
+import {
+  type Attempt,
+  type AttemptId,
+  asGuarded,
+  hasCandidate,
+  isInLane,
+  withoutWorker,
+} from '../model/attempt.ts'
 import type { State } from '../model/state.ts'
 import type { Usage } from '../model/usage.ts'
 import { storiesWithOtherCriteria } from '../prd/merge-edits.ts'
@@ -62,8 +69,7 @@ function isResumable(state: State, attempt: Attempt, successor: Successor): bool
 /** Its gates run again, whatever was saved of them: the settings may have changed. */
 function asResumed(attempt: Attempt): Attempt {
   if (!hasCandidate(attempt)) return attempt
-  const { gates: _gates, paths: _paths, ...rest } = { gates: [], paths: [], ...attempt }
-  return { ...rest, phase: 'guarded', resumed: true }
+  return { ...asGuarded(attempt), resumed: true }
 }
 
 /**

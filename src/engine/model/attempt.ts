@@ -273,6 +273,11 @@ export type AttemptWithCandidate = AttemptIn<PhaseWith<'hasCandidate'>>
 export type GreenAttempt = AttemptIn<PhaseWith<'isGreen'>>
 export type RejectableAttempt = AttemptIn<PhaseWith<'canBeRejected'>>
 
+/** The attempt before its gates ran: whatever later phases added to it is gone. */
+export function asGuarded(attempt: AttemptWithCandidate): AttemptIn<'guarded'> {
+  return Guarded.parse({ ...attempt, phase: 'guarded' })
+}
+
 /** One of several candidates that is done: its gates are green, or it failed. */
 export type CandidateDone = AttemptIn<PhaseWith<'entersContest'>>
 export const CandidateDone: z.ZodMiniType<CandidateDone> = z.discriminatedUnion('phase', [Gated, Failed])

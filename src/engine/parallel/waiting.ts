@@ -2,7 +2,7 @@
 // of such a candidate run in the next wave, on exactly the tree that it was rebased to. Pure.
 
 import { refund } from '../attempts/attempt-events.ts'
-import { type Attempt, attemptKey, withoutWorker } from '../model/attempt.ts'
+import { type Attempt, attemptKey, hasCandidate, isGreen, withoutWorker } from '../model/attempt.ts'
 import type { State } from '../model/state.ts'
 
 export function hasWaiting({ waiting }: Pick<State, 'waiting'>): boolean {
@@ -20,7 +20,7 @@ export function withWaiting(state: State): State {
 /** The attempt without its worker, which has ended. The next wave also runs gates that were red on top of other candidates. */
 function putAside(attempt: Attempt): Attempt {
   const free = withoutWorker(attempt)
-  if (free.phase !== 'guarded' || free.train === undefined) return free
+  if (!hasCandidate(free) || isGreen(free) || free.train === undefined) return free
   return { ...free, train: { ...free.train, isRedBehind: false } }
 }
 
