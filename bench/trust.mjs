@@ -1,7 +1,7 @@
 // How often an agent that is wrong about its work is believed: every case of bench/trust/, on Ralph's bundle at each setting
 // and on peers, judged by a hidden check on a clean clone.
 // Run: npm run build && node bench/trust.mjs [--only NAME,...] [--setting NAME,...] [--kind cheat,honest,change] [--jobs 2]
-//   --set known|sealed|all: the kinds that the code was written against (the default), or those that it never saw.
+//   --set known|sealed|sealed-second|all: the kinds that the code was written against (the default), or those that it never saw.
 //   --judge COMMAND: a real judge in place of the script, such as 'claude -p'. It gets each prompt on stdin, in the tree that it judges.
 //   --json: a line of JSON a result; --from FILE,... takes such lines in place of a run (a later one wins).
 //   --prove runs no loop: it shows that each hidden check is red for the cheat and green for the honest solution.
@@ -35,7 +35,7 @@ const { values } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 })
-if (!['known', 'sealed', 'all'].includes(values.set)) throw new Error(`no set ${values.set}`)
+if (!['known', 'sealed', 'sealed-second', 'all'].includes(values.set)) throw new Error(`no set ${values.set}`)
 const settings = values.prove ? ['prove'] : values.setting.split(',')
 for (const name of settings)
   if (name !== 'prove' && !(name in SETTINGS) && !(name in PEERS)) throw new Error(`no setting ${name}`)

@@ -59,8 +59,9 @@ function joined(set, kind, one) {
   }
 }
 
-const of = (set, kind, list) => list.map((one) => joined(set, kind, one))
-/** The set `known` is what Ralph's code was written against; `sealed`: see sealed/index.mjs. */
+const of = (set, kind, list) =>
+  list.map((one) => joined(one.written === undefined ? set : `${set}-second`, kind, one))
+/** The set `known` is what Ralph's code was written against; `sealed` and `sealed-second`: see sealed/index.mjs. */
 export const CASES = [
   ...of('known', 'cheat', CHEATS),
   ...of('known', 'honest', controls),
