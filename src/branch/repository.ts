@@ -66,9 +66,9 @@ export type ProductRules = {
   ): Promise<RestoredFiles>
   productAsItWas(changes: readonly Change[], isProduct: IsProduct): RestoredFiles
   mutantsOf(
-    changes: readonly Change[],
-    options: { isProduct: IsProduct; objects: CatFile; count: number },
-  ): Promise<Mutant[]>
+    files: readonly { path: string; text: string; written: readonly number[] }[],
+    count: number,
+  ): Mutant[]
   /** The text with the mistake; null if its line is not there. */
   withMutant(text: string, mutant: Mutant): string | null
   /** Whether the file says which packages are installed: a manifest or a lockfile. */
@@ -274,12 +274,14 @@ export function createRepository(git: Git, objects: CatFile, options: Repository
 
     async mutants(from, to, { fork, count }) {
       const isProduct = await options.product.of(fork, from)
-      const changes = await changesBetween(objects, from, to)
-      return options.product.mutantsOf(changes, {
-        isProduct: (path) => isProduct(path) && !options.isRalphPath(path),
-        objects,
-        count,
-      })
+      const files = [...(await changedLinesBetween(objects, from, to))]
+        .filter(([path]) => isProduct(path) && !options.isRalphPath(path))
+        .map(async ([path, written]) => ({
+          path,
+          written,
+          text: (await objects.text(`${to}:${path}`)) ?? '',
+        }))
+      return options.product.mutantsOf(await Promise.all(files), count)
     },
 
     async withMutant(to, mutant) {

@@ -1,40 +1,20 @@
 // Small mistakes for new code, one line each: another operator, constant or result. They are found by the shape of a line and not by
 // parsing, so they exist for every language. A mistake that does not compile makes the tests fail, and so counts as noticed.
 // Source: A. Groce et al., "An extensible, regular-expression-based tool for multi-language mutant generation", ICSE 2018.
-import type { Change } from '../../engine/model/change.ts'
 import type { Mutant } from '../../engine/model/mutant.ts'
-import { isTooLong } from '../../system/files.ts'
-import { type ObjectReader, readSmallBlob } from './object-reader.ts'
 
-/** Characters that are read of one change. */
-const MAX_TEXT = 1024 * 1024
+/** A file of the change. `written`: the numbers of the lines that the change wrote, from 1 on. */
+export type WrittenFile = { path: string; text: string; written: readonly number[] }
+
 /** Longer lines are generated code. */
 const LONGEST_LINE = 300
 
 /**
- * At most `count` mistakes, spread over the lines that the change added to product files. If these are few lines, some get several mistakes,
- * one at a time. By chance, a right test can accept one of them, such as `2 - a` instead of `a - 2` for 2.
+ * At most `count` mistakes, spread over the lines that the change wrote. If these are few lines, some get several mistakes, one at a time.
+ * By chance, a right test can accept one of them, such as `2 - a` instead of `a - 2` for 2.
  */
-export async function mutantsOf(
-  changes: readonly Change[],
-  {
-    isProduct,
-    objects,
-    count,
-  }: { isProduct: (path: string) => boolean; objects: ObjectReader; count: number },
-): Promise<Mutant[]> {
-  const found: Mutant[][] = []
-  let left = MAX_TEXT
-  for (const { path, status, oldOid, newOid, newMode } of changes) {
-    if (left <= 0) break
-    if (!isProduct(path) || status === 'D' || isTooLong(path) || !newMode.startsWith('100')) continue
-    const before = status === 'A' ? '' : ((await readSmallBlob(oldOid, objects)) ?? '')
-    const after = (await readSmallBlob(newOid, objects)) ?? ''
-    left -= before.length + after.length
-    // Written back as UTF-8, a text in another encoding would change in more than one line.
-    if (after.includes('\ufffd')) continue
-    found.push(...mutantsIn(path, before, after))
-  }
+export function mutantsOf(files: readonly WrittenFile[], count: number): Mutant[] {
+  const found = files.flatMap(mutantsIn)
   const firsts = found.flatMap(([first]) => first ?? [])
   const others = found.flatMap(([, ...rest]) => rest)
   return firsts.length > count ? spread(firsts, count) : [...firsts, ...others].slice(0, count)
@@ -45,16 +25,17 @@ function spread<T>(all: readonly T[], count: number): T[] {
   return Array.from({ length: count }, (_, part) => all.slice(at(part), at(part) + 1)).flat()
 }
 
-/** The mistakes for each line that only `after` has; lines that allow none are left out. */
-export function mutantsIn(path: string, before: string, after: string): Mutant[][] {
-  const linesBefore = new Set(before.split('\n'))
-  return after
-    .split('\n')
-    .map((from, at) =>
-      linesBefore.has(from) || from.length > LONGEST_LINE
-        ? []
-        : mistakesIn(from, path).map((to) => ({ path, line: at + 1, from, to })),
-    )
+/** The mistakes for each written line; lines that allow none are left out. */
+export function mutantsIn({ path, text, written }: WrittenFile): Mutant[][] {
+  // Written back as UTF-8, a text in another encoding would change in more than one line.
+  if (text.includes('\ufffd')) return []
+  const lines = text.split('\n')
+  return written
+    .map((line) => {
+      const from = lines[line - 1] ?? ''
+      const mistakes = from.length > LONGEST_LINE ? [] : mistakesIn(from, path)
+      return mistakes.map((to) => ({ path, line, from, to }))
+    })
     .filter((mutants) => mutants.length > 0)
 }
 

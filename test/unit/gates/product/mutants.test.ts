@@ -1,7 +1,6 @@
 // The mistakes that Ralph puts into new code.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Change } from '../../../../src/engine/model/change.ts'
 import { mutantsIn, mutantsOf, withMutant } from '../../../../src/gates/product/mutants.ts'
 
 const LINES: readonly (readonly [path: string, line: string, mistaken: string | null])[] = [
@@ -42,50 +41,32 @@ const LINES: readonly (readonly [path: string, line: string, mistaken: string | 
 test('each line gets the mistake that its shape allows', () => {
   for (const [path, line, mistaken] of LINES)
     assert.deepEqual(
-      mutantsIn(path, '', line).map(([first]) => first?.to),
+      mutantsIn({ path, text: line, written: [1] }).map(([first]) => first?.to),
       mistaken === null ? [] : [mistaken],
       line,
     )
 })
 
-test('only new lines get mistakes, and each mistake changes its own line only', () => {
-  const before = 'const a = 1\nconst b = 2\n'
-  const after = 'const a = 1\nconst sum = a + b\nconst b = 2\n'
-  const [[mutant] = [], ...others] = mutantsIn('a.js', before, after)
+test('only written lines get mistakes, also if the file has such a line already; each mistake changes its own line only', () => {
+  const text = 'return a + b\nreturn a + b\nreturn b\n'
+  const [[mutant] = [], ...others] = mutantsIn({ path: 'a.js', text, written: [2] })
   assert.deepEqual(others, [])
   assert.ok(mutant)
-  assert.equal(withMutant(after, mutant), 'const a = 1\nconst sum = a - b\nconst b = 2\n')
-  assert.equal(withMutant(before, mutant), null)
+  assert.equal(withMutant(text, mutant), 'return a + b\nreturn a - b\nreturn b\n')
+  assert.equal(withMutant('return a + b\n', mutant), null)
 })
 
-test('mistakes are spread over the product files of a change', async () => {
-  const texts: Record<string, string> = {
-    one: Array.from({ length: 30 }, (_, at) => `const a${at} = b + ${at}`).join('\n'),
-    two: 'return a - b\n',
-    three: 'assert(a - b)\n',
-  }
-  const change = (path: string, newOid: string): Change => ({
-    path,
-    newOid,
-    status: 'A',
-    oldOid: '',
-    oldMode: '000000',
-    newMode: '100644',
-  })
-  const objects = {
-    info: async (oid: string) => (texts[oid] === undefined ? null : { size: texts[oid].length }),
-    contents: async (oid: string) => (texts[oid] === undefined ? null : Buffer.from(texts[oid])),
-  }
-  const isProduct = (path: string) => path.startsWith('src/')
-  const changes = [change('src/a.js', 'one'), change('src/b.js', 'two'), change('test/a.js', 'three')]
-  const found = await mutantsOf(changes, { isProduct, objects, count: 3 })
+test('mistakes are spread over the files; few lines get several', () => {
+  const text = Array.from({ length: 30 }, (_, at) => `const a${at} = b + ${at}`).join('\n')
+  const long = { path: 'a.js', text, written: Array.from({ length: 30 }, (_, at) => at + 1) }
+  const short = { path: 'b.js', text: 'return a - b\n', written: [1, 2] }
   assert.deepEqual(
-    found.map(({ path, line }) => `${path}:${line}`),
-    ['src/a.js:6', 'src/a.js:16', 'src/a.js:26'],
+    mutantsOf([long, short], 3).map(({ path, line }) => `${path}:${line}`),
+    ['a.js:6', 'a.js:16', 'a.js:26'],
   )
-  const few = await mutantsOf(changes.slice(1), { isProduct, objects, count: 3 })
   assert.deepEqual(
-    few.map(({ to }) => to),
+    mutantsOf([short], 3).map(({ to }) => to),
     ['return a + b', 'return null'],
   )
+  assert.deepEqual(mutantsOf([{ ...short, text: 'return "\ufffd" + b' }], 3), [])
 })
