@@ -19,7 +19,7 @@ export function cmakePresets(folder: Folder): { build: string; test: string | nu
   if (building === null) return null
   const testing = test === null ? folderOf : `--preset ${test}`
   return {
-    build: `cmake --preset ${configure} && cmake --build ${building} --parallel`,
+    build: `cmake --preset ${configure} && cmake --build ${building} --parallel 4`,
     test: testing === null ? null : `ctest ${test === null ? '--test-dir ' : ''}${testing}`,
   }
 }

@@ -78,7 +78,8 @@ const cmake: Ecosystem = {
       language: 'C/C++',
       manager: 'cmake',
       gates: gatesFrom({
-        build: presets?.build ?? 'cmake -S . -B build && cmake --build build --parallel',
+        // Without a number, make starts all compilers at once.
+        build: presets?.build ?? 'cmake -S . -B build && cmake --build build --parallel 4',
         // Without tests, ctest exits with 0.
         test: hasTests
           ? `${presets?.test ?? 'ctest --test-dir build'} --output-on-failure --no-tests=error`

@@ -149,7 +149,7 @@ test('CMake is configured, built and tested by the presets for Linux', () => {
   const ends = '--output-on-failure --no-tests=error'
   assert.deepEqual(gates({ configurePresets }), {
     test: `ctest --test-dir out/dev ${ends}`,
-    build: 'cmake --preset dev && cmake --build out/dev --parallel',
+    build: 'cmake --preset dev && cmake --build out/dev --parallel 4',
   })
   const named = {
     configurePresets,
@@ -158,11 +158,11 @@ test('CMake is configured, built and tested by the presets for Linux', () => {
   }
   assert.deepEqual(gates(named), {
     test: `ctest --preset unit ${ends}`,
-    build: 'cmake --preset dev && cmake --build --preset all --parallel',
+    build: 'cmake --preset dev && cmake --build --preset all --parallel 4',
   })
   const plain = {
     test: `ctest --test-dir build ${ends}`,
-    build: 'cmake -S . -B build && cmake --build build --parallel',
+    build: 'cmake -S . -B build && cmake --build build --parallel 4',
   }
   for (const presets of [
     'no JSON',
