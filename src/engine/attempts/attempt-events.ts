@@ -268,7 +268,7 @@ export function gated(before: State, event: EventOf<'gated'>, limits: Limits): S
   const [unproved] = remarks
   if (red === undefined && unproved !== undefined && limits.needsProof === 'require')
     return fail(state, now, 'gates', unproved, {
-      detail: event.unproved === true ? PROOF_ASKED : NOTICE_ASKED,
+      detail: describeProof(event),
     })
   if (red === undefined) return recordFirstRuns(withAttempt(state, noted(now, remarks)), gates)
   const ended = haltOnPortConflict(state, gates)
@@ -288,11 +288,19 @@ export function proofRemarks({
   unproved,
   unnoticed = [],
 }: Pick<EventOf<'gated'>, 'unproved' | 'unnoticed'>): string[] {
-  const mistakes = unnoticed.map(describeMutant).join('; ')
+  const [first, ...others] = unnoticed
+  const more = others.length === 0 ? '' : ` (and with ${others.length} more)`
   return [
     ...(unproved === true ? [UNPROVED] : []),
-    ...(unnoticed.length === 0 ? [] : [`${UNNOTICED}${mistakes}`]),
+    ...(first === undefined ? [] : [`${UNNOTICED}${describeMutant(first)}${more}`]),
   ]
+}
+
+/** What the next session has to do. */
+function describeProof({ unproved, unnoticed = [] }: EventOf<'gated'>): string {
+  return unproved === true
+    ? PROOF_ASKED
+    : [NOTICE_ASKED, ...unnoticed.map((one) => `- ${describeMutant(one)}`)].join('\n')
 }
 
 /** Adds these remarks. Gates on an earlier base may have left such remarks, which go. */
