@@ -164,8 +164,11 @@ async function lookUp(shown: string, storyId: string, facts: EvidenceFacts): Pro
     case 'test':
       return (await placeOf(rest, storyId, facts)) ?? testOf(rest, storyId, facts)
     default:
-      // Judges leave the word `test` out.
-      return (await placeOf(text, storyId, facts)) ?? knownTest(text, storyId, facts)
+      // Judges may leave the word `test` out.
+      return (
+        (await placeOf(text, storyId, facts)) ??
+        (/^\S*[./]/.test(text) ? knownTest(text, storyId, facts) : testOf(text, storyId, facts))
+      )
   }
 }
 

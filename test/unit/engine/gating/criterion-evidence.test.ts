@@ -186,6 +186,9 @@ test('a test that no gate ran asks another judge; if the tool names no tests, it
   })
   const unnamed = { tests: { passed: [], failed: [] }, provedBy: () => [] }
   assert.deepEqual(await evidenceOf('test adds three', unnamed), { level: 'claimed' })
+  assert.deepEqual(await evidenceOf('adds three (cart.Adds.three)', unnamed), { level: 'claimed' })
+  const missing: readonly Line[] = [['US-001', 1, 'src/missing.ts:14 adds three'], ...ALL.slice(1)]
+  assert.equal((await judge(missing, unnamed)).kind, 'none')
 })
 
 test('a proved test that was removed later is not there', async () => {
