@@ -34,7 +34,7 @@ test('an earlier story of which nothing is left is open again', async () => {
   assert.deepEqual(results, ['US-001 passed', 'US-002 passed', 'US-001 reset', 'US-001 passed'])
   assert.match(
     JSON.stringify(state.records['US-002'].gates),
-    /this change undoes US-001: src\/US-001\.txt is as before that story/,
+    /this change undoes US-001: src\/US-001\.txt is the same as before that story/,
   )
 })
 
