@@ -1,4 +1,5 @@
-// Writes docs/reference/ from the tables that the code reads, and the totals of docs/trust.md into the README. A test holds them equal.
+// Writes docs/reference/ from the tables that the code reads, and the table of sealed sets of docs/trust.md into the README. A test holds
+// them equal.
 // node scripts/docs.mjs
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` is what the settings replace.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -415,13 +416,13 @@ export async function referencePages() {
   }
 }
 
-const TOTALS = /(?<=<!-- trust:totals -->\n)[\s\S]*?(?=<!-- \/trust:totals -->)/
+const SEALED = /(?<=<!-- trust:sealed -->\n)[\s\S]*?(?=<!-- \/trust:sealed -->)/
 
-/** The README with the totals that docs/trust.md has. */
-export function withTotals(readme, trust) {
-  const [totals] = TOTALS.exec(trust) ?? []
-  if (totals === undefined || !TOTALS.test(readme)) throw new Error('no part trust:totals')
-  return readme.replace(TOTALS, () => totals)
+/** The README with the table of sealed sets that docs/trust.md has. */
+export function withSealed(readme, trust) {
+  const [sealed] = SEALED.exec(trust) ?? []
+  if (sealed === undefined || !SEALED.test(readme)) throw new Error('no part trust:sealed')
+  return readme.replace(SEALED, () => sealed)
 }
 
 if (import.meta.main) {
@@ -431,5 +432,5 @@ if (import.meta.main) {
   const [readme, trust] = await Promise.all(
     ['README.md', 'docs/trust.md'].map((path) => readFile(new URL(path, ROOT), 'utf8')),
   )
-  await writeFile(new URL('README.md', ROOT), withTotals(readme, trust))
+  await writeFile(new URL('README.md', ROOT), withSealed(readme, trust))
 }

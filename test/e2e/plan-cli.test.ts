@@ -293,7 +293,10 @@ test('prose is planned from by one session, and not again while unchanged', asyn
   )
   const first = await at.ralph(['plan', 'auth', '--from', 'idea.md', '--yes'])
   assert.equal(first.code, 0, first.err)
-  assert.match(first.out, / {2}idea\.md\n {2}Ralph reads stories in these formats without a session:\n {2}- a heading .*\n {2}- a check list/)
+  assert.match(
+    first.out,
+    / {2}idea\.md\n {2}Ralph reads stories in these formats without a session:\n {2}- a heading .*\n {2}- a check list/,
+  )
   assert.match(first.out, /\? Which browsers\?\n {2}To answer: ralph plan auth on a terminal, then "Refine/)
   assert.match((await at.prompts())[0] ?? '', /People want passkeys/)
   const again = await at.ralph(['plan', 'auth', '--from', 'idea.md', '--yes'])

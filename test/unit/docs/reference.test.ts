@@ -1,4 +1,4 @@
-// docs/reference/ is what the tables of the source say, and the README has the totals of docs/trust.md.
+// docs/reference/ is what the tables of the source say, and the README has the table of sealed sets of docs/trust.md.
 import assert from 'node:assert/strict'
 import { glob, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,10 +7,10 @@ import { ROOT } from '../../e2e/site.ts'
 
 type Written = {
   referencePages: () => Promise<Record<string, string>>
-  withTotals: (readme: string, trust: string) => string
+  withSealed: (readme: string, trust: string) => string
   FILE_NAMES: string[]
 }
-const { referencePages, withTotals, FILE_NAMES }: Written = await import(
+const { referencePages, withSealed, FILE_NAMES }: Written = await import(
   new URL('../../../scripts/docs.mjs', import.meta.url).href
 )
 const read = (path: string) => readFile(join(ROOT, path), 'utf8')
@@ -23,9 +23,9 @@ test('the reference pages are generated from their tables (node scripts/docs.mjs
   for (const [path, text] of Object.entries(pages)) assert.equal(await read(path), text, path)
 })
 
-test('the README has the totals of docs/trust.md (node scripts/docs.mjs)', async () => {
+test('the README has the table of sealed sets of docs/trust.md (node scripts/docs.mjs)', async () => {
   const readme = await read('README.md')
-  assert.equal(readme, withTotals(readme, await read('docs/trust.md')))
+  assert.equal(readme, withSealed(readme, await read('docs/trust.md')))
 })
 
 test('every file in the list of files is named in the source', async () => {
